@@ -1,0 +1,27 @@
+/* daemon/ops/table.h - every step this daemon has, one file each. */
+#pragma once
+
+#include "daemon/kit/op.h"
+
+extern const struct pl_op pl_op_batch;
+extern const struct pl_op pl_op_cast;
+extern const struct pl_op pl_op_center_crop;
+extern const struct pl_op pl_op_decode_image;
+extern const struct pl_op pl_op_delay;
+extern const struct pl_op pl_op_drop;
+extern const struct pl_op pl_op_filter;
+extern const struct pl_op pl_op_group;
+extern const struct pl_op pl_op_normalize;
+extern const struct pl_op pl_op_one_of;
+extern const struct pl_op pl_op_pad;
+extern const struct pl_op pl_op_random_crop;
+extern const struct pl_op pl_op_random_flip;
+extern const struct pl_op pl_op_random_resized_crop;
+extern const struct pl_op pl_op_rearrange;
+extern const struct pl_op pl_op_resize;
+extern const struct pl_op pl_op_select;
+extern const struct pl_op pl_op_shuffle;
+extern const struct pl_op pl_op_skip;
+extern const struct pl_op pl_op_take;
+extern const struct pl_op pl_op_trace;
+extern const struct pl_op pl_op_views;

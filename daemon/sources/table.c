@@ -1,0 +1,10 @@
+/* daemon/sources/table.c - the table of sources, sorted by name, for pl_source_find. */
+#include "daemon/sources/table.h"
+
+const struct pl_source_op *const pl_sources[] = {
+	&pl_source_files,
+	&pl_source_list,
+	&pl_source_range,
+};
+
+const size_t pl_n_sources = PL_ARRAY_LEN(pl_sources);

@@ -1,0 +1,8 @@
+/* daemon/sources/table.h - every kind of source this daemon has, one file each. */
+#pragma once
+
+#include "daemon/kit/source.h"
+
+extern const struct pl_source_op pl_source_files;
+extern const struct pl_source_op pl_source_list;
+extern const struct pl_source_op pl_source_range;
