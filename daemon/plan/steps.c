@@ -1,0 +1,426 @@
+/* daemon/plan/steps.c - nodes to steps: which step, where it may stand, its parameters. */
+#include <errno.h>
+
+#include "daemon/kit/registry.h"
+#include "daemon/plan/build.h"
+#include "daemon/plan/names.h"
+#include "daemon/plan/params.h"
+#include "daemon/plan/scalar.h"
+
+static const char *const common_keys[] = {"field", "to", "p", "draw"};
+
+const char *pl_stage_name(enum pl_stage stage)
+{
+	switch (stage) {
+	case PL_STAGE_PRE:
+		return "dispatcher (before the workers)";
+	case PL_STAGE_WORKER:
+		return "worker";
+	case PL_STAGE_POST:
+		return "dispatcher (after the workers)";
+	}
+	return "?";
+}
+
+static const char *stage_key(enum pl_stage stage)
+{
+	return stage == PL_STAGE_PRE      ? "pre_main"
+	       : stage == PL_STAGE_WORKER ? "workers"
+					  : "post_main";
+}
+
+const char *pl_step_prefix(struct pl_build *b, const char *name)
+{
+	const char *text = pl_pool_format(b->pool, "step '%s': ", name);
+
+	return text ? text : "";
+}
+
+const struct pl_node *pl_stage_steps(const struct pl_node *root, const char *stage)
+{
+	const struct pl_node *node = pl_node_find(root, stage);
+
+	return node && node->kind == PL_NODE_MAP ? pl_node_find(node, "steps") : node;
+}
+
+/* A definition that nobody uses may hold steps of a later release. */
+static void unknown_step(
+	struct pl_build *b, const struct pl_node *name, const struct pl_steps_at *at)
+{
+	const char *later = pl_names_later_step(name->text);
+	struct pl_names names = {0};
+	char quoted[80];
+	char hint[1200];
+
+	pl_err_quote(quoted, sizeof(quoted), name->text);
+	if (later && at->stage == 0)
+		return;
+	if (later) {
+		pl_diag_error(b->diag, name->at, "step '%s' is %s", quoted, later);
+		return;
+	}
+	for (size_t i = 0; i < pl_n_ops; i++)
+		pl_names_add(&names, pl_ops[i]->name);
+	pl_names_add(&names, "use");
+	pl_names_add(&names, "include");
+	pl_diag_error(b->diag, name->at, "unknown step '%s'%s", quoted,
+		pl_names_hint(&names, name->text, hint, sizeof(hint)));
+}
+
+/* The stages of a step, for "it belongs in ...". */
+static const char *belongs(unsigned stages, char out[64])
+{
+	int n = 0;
+
+	out[0] = '\0';
+	for (unsigned s = PL_STAGE_PRE; s <= PL_STAGE_POST; s *= 2)
+		if (stages & s)
+			n += snprintf(
+				out + n, 64 - (size_t)n, "%s%s", n ? " or " : "", stage_key(s));
+	return out;
+}
+
+static bool check_stage(struct pl_build *b, const struct pl_op *op, const struct pl_node *name,
+	const struct pl_steps_at *at)
+{
+	char stages[64];
+
+	if (at->stage == 0 || op->stages & at->stage)
+		return true;
+	belongs(op->stages, stages);
+	if (at->stage == PL_STAGE_WORKER && op->flags & PL_OP_WHOLE)
+		pl_diag_error(b->diag, name->at,
+			"step '%s' can't run in workers: %s, and each worker sees only its own "
+			"part; it "
+			"belongs in %s",
+			op->name,
+			op->whole_reason ? op->whole_reason : "it must see the whole stream",
+			stages);
+	else
+		pl_diag_error(b->diag, name->at, "step '%s' can't run in %s: it belongs in %s",
+			op->name, stage_key(at->stage), stages);
+	return false;
+}
+
+/* What may be given beside the step's own parameters. */
+static struct pl_names allowed_keys(const struct pl_op *op)
+{
+	bool takes_fields = !(op->flags & PL_OP_NO_FIELD);
+	bool is_worker = op->stages & PL_STAGE_WORKER;
+	struct pl_names names = {0};
+
+	if (takes_fields)
+		pl_names_add(&names, "field");
+	if (takes_fields && strcmp(op->class_, "debug") != 0 && !(op->flags & PL_OP_STRUCTURE))
+		pl_names_add(&names, "to");
+	if (is_worker && strcmp(op->name, "views") != 0) {
+		pl_names_add(&names, "p");
+		pl_names_add(&names, "draw");
+	}
+	return names;
+}
+
+/* `step: value` sets the obvious parameter. A map is the parameters, unless the obvious one takes a
+ * map and no key is known. */
+static bool is_obvious_value(const struct pl_op *op, const struct pl_node *args)
+{
+	const struct pl_param *obvious = pl_params_obvious(op->params);
+
+	if (args->kind != PL_NODE_MAP)
+		return true;
+	if (!obvious || (obvious->kind != PL_PARAM_MAP && obvious->kind != PL_PARAM_BRANCHES))
+		return false;
+	for (int i = 0; i < args->n; i++) {
+		if (pl_params_find(op->params, args->key[i]->text))
+			return false;
+		for (size_t k = 0; k < PL_ARRAY_LEN(common_keys); k++)
+			if (strcmp(args->key[i]->text, common_keys[k]) == 0)
+				return false;
+	}
+	return true;
+}
+
+static bool read_p(struct pl_build *b, struct pl_step *step, const struct pl_node *node)
+{
+	struct pl_err err = {0};
+	double p = 0;
+
+	if (!node)
+		return true;
+	if (node->kind != PL_NODE_TEXT) {
+		if (node->kind != PL_NODE_BAD)
+			pl_diag_error(b->diag, node->at,
+				"step '%s': p must be a number from 0 to 1, not %s", step->op->name,
+				pl_node_kind_name(node));
+		return false;
+	}
+	if (pl_scalar_float(node->text, &p, &err) < 0) {
+		pl_diag_error(b->diag, node->at, "step '%s': p %s", step->op->name, err.text);
+		return false;
+	}
+	if (p < 0 || p > 1) {
+		pl_diag_error(b->diag, node->at,
+			"step '%s': p is a probability from 0 to 1, not %g", step->op->name, p);
+		return false;
+	}
+	step->p = p;
+	return true;
+}
+
+static bool read_draw(struct pl_build *b, struct pl_step *step, const struct pl_node *node)
+{
+	struct pl_step_note *note = &b->note[step->id];
+	bool is_each;
+
+	if (!node)
+		return true;
+	if (node->kind != PL_NODE_TEXT || !node->text[0]) {
+		if (node->kind != PL_NODE_BAD)
+			pl_diag_error(b->diag, node->at,
+				"step '%s': draw must be each, or a name of your own",
+				step->op->name);
+		return false;
+	}
+	is_each = strcmp(node->text, "each") == 0;
+	if (!(step->op->flags & PL_OP_RANDOM) && (is_each || step->p == 1)) {
+		pl_diag_error(b->diag, node->at,
+			"step '%s' draws no random numbers: draw has no meaning here",
+			step->op->name);
+		return false;
+	}
+	step->draws_each = is_each;
+	note->draw = is_each ? NULL : node->text;
+	return true;
+}
+
+static bool read_common(struct pl_build *b, struct pl_step *step, const struct pl_node *args)
+{
+	struct pl_step_note *note = &b->note[step->id];
+
+	note->field = pl_node_find(args, "field");
+	note->to = pl_node_find(args, "to");
+	return read_p(b, step, pl_node_find(args, "p")) &
+	       read_draw(b, step, pl_node_find(args, "draw"));
+}
+
+/* Fills step->params from `step`, `step: value` or `step: {...}`. */
+static bool read_params(struct pl_build *b, struct pl_step *step, const struct pl_node *args)
+{
+	const struct pl_op *op = step->op;
+	const struct pl_node *name = b->note[step->id].name;
+	struct pl_convert c = {b->pool, b->diag, pl_step_prefix(b, op->name), op->name};
+	const struct pl_param *obvious = pl_params_obvious(op->params);
+	struct pl_names others = allowed_keys(op);
+	struct pl_node *wrapped;
+
+	step->params = pl_pool_alloc(b->pool, op->params_size);
+	if (!step->params)
+		return false;
+	if (!args || !is_obvious_value(op, args)) {
+		bool is_ok = pl_params_fill(&c, op->params, args, name->at, &others, step->params);
+
+		return read_common(b, step, args) & is_ok;
+	}
+	if (args->kind == PL_NODE_BAD)
+		return false;
+	if (!obvious) {
+		pl_diag_error(b->diag, args->at,
+			op->params || others.n ? "step '%s' takes no single value: write its "
+						 "parameters as {key: value}"
+					       : "step '%s' takes no parameters",
+			op->name);
+		return false;
+	}
+	wrapped = pl_node_branch(b->pool, PL_NODE_MAP, args->at, 1);
+	if (!wrapped)
+		return false;
+	wrapped->key[0] = pl_node_text(b->pool, args->at, obvious->key, strlen(obvious->key));
+	wrapped->item[0] = (struct pl_node *)args;
+	b->note[step->id].args = wrapped;
+	return wrapped->key[0] &&
+	       pl_params_fill(&c, op->params, wrapped, name->at, &others, step->params);
+}
+
+/* Parameters that don't fit together: told at the parameter that the text begins with, else at the
+ * step. */
+static bool run_check(struct pl_build *b, struct pl_step *step)
+{
+	const struct pl_step_note *note = &b->note[step->id];
+	const struct pl_node *at = note->name;
+	struct pl_err err = {0};
+
+	if (!step->op->check || step->op->check(step->params, &err) == 0)
+		return true;
+	for (int i = 0; note->args && note->args->kind == PL_NODE_MAP && i < note->args->n; i++) {
+		const char *key = note->args->key[i]->text;
+		size_t n = strlen(key);
+
+		if (strncmp(err.text, key, n) == 0 && strchr(" [:", err.text[n]))
+			at = note->args->item[i];
+		if (strncmp(err.text, "the pattern", 11) == 0 && strcmp(key, "pattern") == 0)
+			at = note->args->item[i];
+	}
+	pl_diag_error(b->diag, at->at, "step '%s': %s", step->op->name, err.text);
+	return false;
+}
+
+static uint32_t count_occurrence(struct pl_build *b, const char *name, const char *view)
+{
+	for (int i = 0; i < b->n_seen; i++)
+		if (strcmp(b->seen[i].name, name) == 0 && strcmp(b->seen[i].view, view) == 0)
+			return b->seen[i].n++;
+	b->seen[b->n_seen].name = name;
+	b->seen[b->n_seen].view = view;
+	b->seen[b->n_seen++].n = 1;
+	return 0;
+}
+
+/* A name under `draw:` stands for one draw in each view; its prefix keeps it apart from the names
+ * of steps. */
+static bool place_draws(struct pl_build *b, struct pl_step *step)
+{
+	const char *shared = b->note[step->id].draw;
+	uint32_t occurrence = count_occurrence(b, step->op->name, step->view);
+	const char *name = shared ? pl_pool_format(b->pool, "draw:%s", shared) : step->op->name;
+	const char *p_name = name ? pl_pool_format(b->pool, "p:%s", name) : NULL;
+
+	if (!p_name)
+		return false;
+	if (shared)
+		occurrence = 0;
+	step->place = pl_rng_place(name, occurrence, step->view);
+	step->p_place = pl_rng_place(p_name, occurrence, step->view);
+	return true;
+}
+
+static bool fill_step(struct pl_build *b, struct pl_step *step, const struct pl_steps_at *at)
+{
+	struct pl_step_note *note = &b->note[step->id];
+	bool is_ok = read_params(b, step, note->args);
+
+	if (!place_draws(b, step))
+		return false;
+	if (is_ok)
+		is_ok = run_check(b, step);
+	if (step->op->flags & PL_OP_STRUCTURE)
+		is_ok &= pl_structure_parse(b, step, at);
+	return is_ok;
+}
+
+/* The name and the value of an item: `name`, or a map of one key. False: told. */
+static bool split_item(struct pl_build *b, const struct pl_node *item, const struct pl_node **name,
+	const struct pl_node **args)
+{
+	*name = item;
+	*args = NULL;
+	if (item->kind == PL_NODE_TEXT)
+		return true;
+	if (item->kind == PL_NODE_MAP && item->n == 1) {
+		*name = item->key[0];
+		*args = item->item[0];
+		return true;
+	}
+	if (item->kind == PL_NODE_MAP && item->n > 1)
+		pl_diag_error(b->diag, item->key[1]->at,
+			"a step is one name; '%s' beside '%s' is another: indent it further if it "
+			"is a "
+			"parameter, begin it with '- ' if it is a step",
+			item->key[1]->text, item->key[0]->text);
+	else if (item->kind != PL_NODE_BAD)
+		pl_diag_error(b->diag, item->at,
+			"a step is 'name', 'name: value' or 'name: {key: value}', not %s",
+			item->kind == PL_NODE_MAP ? "an empty map" : "a list");
+	return false;
+}
+
+static const struct pl_op *find_op(
+	struct pl_build *b, const struct pl_node *name, const struct pl_steps_at *at)
+{
+	const struct pl_op *op = pl_op_find(name->text);
+
+	if (!op) {
+		unknown_step(b, name, at);
+		return NULL;
+	}
+	if (op->abi != PL_OP_ABI || op->size != sizeof(*op)) {
+		pl_diag_error(
+			b->diag, name->at, "step '%s' was built for another version", op->name);
+		return NULL;
+	}
+	return check_stage(b, op, name, at) ? op : NULL;
+}
+
+/* Appends the item's step, and a view's own steps after it. An item that is no step is left out. */
+static bool parse_item(struct pl_build *b, const struct pl_node *item, const struct pl_steps_at *at,
+	struct pl_step_list *out)
+{
+	struct pl_step *step = &out->step[out->n];
+	const struct pl_node *name;
+	const struct pl_node *args;
+	struct pl_step_note *note;
+
+	if (!split_item(b, item, &name, &args))
+		return false;
+	if (b->plan->n_steps == PL_STEPS_MAX) {
+		pl_diag_error(
+			b->diag, name->at, "more than %d steps in one pipeline", PL_STEPS_MAX);
+		return false;
+	}
+	step->op = find_op(b, name, at);
+	if (!step->op)
+		return false;
+	step->id = b->plan->n_steps++;
+	step->at = name->at;
+	step->view = at->view;
+	step->p = step->op->default_p > 0 ? step->op->default_p : 1;
+	note = &b->note[step->id];
+	*note = (struct pl_step_note){.name = name, .args = args, .stage = at->stage};
+	out->n++;
+	note->is_failed = !fill_step(b, step, at);
+	if (strcmp(step->op->name, "views") == 0 && note->into) {
+		note->first_view = b->n_views;
+		note->is_failed |= !pl_views_parse(b, note->into, out);
+		note->n_views = b->n_views - note->first_view;
+	}
+	return !note->is_failed;
+}
+
+/* Places that the list needs: one a step, and the steps of views. */
+static int count_steps(const struct pl_node *list)
+{
+	int n = 0;
+
+	for (int i = 0; i < list->n; i++) {
+		const struct pl_node *views = pl_node_find(list->item[i], "views");
+		const struct pl_node *into = pl_node_find(views, "into");
+
+		n += 1 + (views ? pl_views_count(into ? into : views) : 0);
+	}
+	return n;
+}
+
+bool pl_steps_parse(struct pl_build *b, const struct pl_node *list, const struct pl_steps_at *at,
+	struct pl_step_list *out)
+{
+	bool is_ok = true;
+	int n;
+
+	if (list->kind != PL_NODE_LIST) {
+		if (list->kind != PL_NODE_BAD)
+			pl_diag_error(b->diag, list->at, "a list of steps is expected here, not %s",
+				pl_node_kind_name(list));
+		return false;
+	}
+	n = count_steps(list);
+	if (n > PL_STEPS_MAX) {
+		pl_diag_error(
+			b->diag, list->at, "more than %d steps in one pipeline", PL_STEPS_MAX);
+		return false;
+	}
+	out->step = pl_pool_array(b->pool, (size_t)n, sizeof(*out->step));
+	if (!out->step)
+		return false;
+	for (int i = 0; i < list->n; i++)
+		is_ok &= parse_item(b, list->item[i], at, out);
+	return is_ok;
+}
