@@ -1,0 +1,283 @@
+/* daemon/flow/deal.c - makes shards and sends them: as much as order, credit and room allow. */
+/*
+ * A record is dealt only if its batch was asked for or may be prefetched, a worker has credit, and there is a slot (or a cell) for it. Its place
+ * is known before it leaves: row D when everything dealt so far has a row and no hole, else a cell (SEMANTICS A3).
+ */
+#include "daemon/flow/flow.h"
+
+#include <errno.h>
+
+#define SHARD_NS     2000000u /* `shard: auto` aims at messages worth 2 ms of a worker's time */
+#define FIRST_SHARD  2	      /* before any time was measured: small, for the first batch comes sooner */
+
+static bool has_credit(const struct pl_flow *f, uint32_t worker)
+{
+	const struct pl_hand *h = &f->hand[worker];
+
+	return h->is_ready && h->n_out <= (uint64_t)f->plan->worker_prefetch;
+}
+
+/* The worker the stream's next shard goes to, or -1: wait. */
+static int pick_worker(struct pl_flow *f, const struct pl_stream *s)
+{
+	if (f->plan->dispatch == PL_DISPATCH_STRICT) {
+		uint32_t w = (uint32_t)(s->n_dealt % f->n_workers);
+
+		return has_credit(f, w) ? (int)w : -1;
+	}
+	for (uint32_t i = 0; i < f->n_workers; i++) {
+		uint32_t w = (f->cursor + i) % f->n_workers;
+
+		if (has_credit(f, w)) {
+			f->cursor = (w + 1) % f->n_workers;
+			return (int)w;
+		}
+	}
+	return -1;
+}
+
+static uint64_t allowed_batches(const struct pl_stream *s)
+{
+	return (uint64_t)s->member->credits + (uint64_t)s->flow->plan->post_prefetch;
+}
+
+static uint32_t shard_size(const struct pl_flow *f, const struct pl_stream *s)
+{
+	uint64_t window = allowed_batches(s) * (uint64_t)f->plan->layout.batch_size;
+	uint64_t n = (uint64_t)f->plan->shard;
+
+	if (n == 0) {
+		n = f->ns_per_sample ? SHARD_NS / f->ns_per_sample : FIRST_SHARD;
+		n = pl_min_u64(n, window / ((uint64_t)f->n_workers * ((uint64_t)f->plan->worker_prefetch + 1)));
+	}
+	return (uint32_t)pl_max_u64(1, pl_min_u64(n, PL_SHARD_MAX));
+}
+
+/* One more record of this lap may be dealt as far as its batch is concerned. */
+static bool is_wanted(const struct pl_stream *s, const struct pl_lap *lap)
+{
+	uint64_t size = (uint64_t)s->flow->plan->layout.batch_size;
+
+	if ((lap->G + lap->F) % size != 0)
+		return true;
+	return pl_stream_outstanding(s) < allowed_batches(s);
+}
+
+/* The lap's next record: 1, 0 (none left), -errno. */
+static int peek(struct pl_stream *s, struct pl_lap *lap, struct pl_err *err)
+{
+	int r;
+
+	if (lap->has_next)
+		return 1;
+	s->flow->pre_steps.trace = s->member->wants_trace ? pl_trace_sink : NULL;
+	s->flow->tracing = s->member;
+	r = pl_premain_next(&lap->premain, &lap->next_index, err);
+	lap->has_next = r == 1;
+	lap->is_dealt = r == 0;
+	return r;
+}
+
+/* Makes sure that batch b of the lap has a slot. */
+static bool has_slot(struct pl_stream *s, struct pl_lap *lap, uint64_t b)
+{
+	while (lap->n_slots <= b) {
+		uint32_t slot;
+
+		if (lap->n_slots - lap->n_handed >= PL_ARENA_SLOTS_MAX)
+			return false;
+		slot = pl_slot_acquire(&s->flow->slots, &s->quota, s);
+		if (slot == PL_NO_SLOT)
+			return false;
+		lap->slot_of[lap->n_slots++ % PL_ARENA_SLOTS_MAX] = slot;
+		if (s->flow->ragged_used[slot])
+			memset(s->flow->ragged_used[slot], 0, sizeof(uint64_t) * PL_FIELDS_MAX);
+	}
+	return true;
+}
+
+/* Extends the shard's rows by row D; false when that needs a ninth extent. */
+static bool add_row(struct pl_flow *f, struct pl_shard *shard, const struct pl_lap *lap)
+{
+	uint64_t size = (uint64_t)f->plan->layout.batch_size;
+	uint32_t slot = lap->slot_of[lap->D / size % PL_ARENA_SLOTS_MAX];
+	struct pl_extent *last = shard->n_extents ? &shard->extent[shard->n_extents - 1] : NULL;
+
+	if (last && last->slot == slot) {
+		last->n++;
+		return true;
+	}
+	if (shard->n_extents == PL_EXTENTS_MAX)
+		return false;
+	shard->extent[shard->n_extents++] = (struct pl_extent){slot, (uint32_t)(lap->D % size), 1};
+	f->slots.slot[slot].n_shards++;
+	return true;
+}
+
+static void add_index(struct pl_shard *s, uint64_t index)
+{
+	if (s->n == 0)
+		s->first = index;
+	if (s->is_range && index != s->first + s->n) {
+		for (uint32_t i = 0; i < s->n; i++)
+			s->index[i] = s->first + i;
+		s->is_range = false;
+	}
+	if (!s->is_range)
+		s->index[s->n] = index;
+}
+
+/* Gives the peeked record its place in the shard. false: it must wait, or belongs into the next shard. */
+static bool place_record(struct pl_stream *s, struct pl_lap *lap, struct pl_shard *shard)
+{
+	struct pl_flow *f = s->flow;
+	uint64_t size = (uint64_t)f->plan->layout.batch_size;
+	bool in_row = !f->samples_need_cells && lap->G + lap->F == lap->D;
+	bool in_cell = f->has_ragged || !in_row;
+	uint32_t cell = PL_NO_CELL;
+
+	if (shard->n > 0 && shard->has_rows != in_row)
+		return false;
+	if (!has_slot(s, lap, (in_row ? lap->D : lap->G + lap->F) / size))
+		return false;
+	if (in_cell && (cell = pl_cell_acquire(&f->slots)) == PL_NO_CELL)
+		return false;
+	if (in_row && !add_row(f, shard, lap)) {
+		if (in_cell)
+			pl_cell_release(&f->slots, cell);
+		return false;
+	}
+	if (shard->n == 0) {
+		shard->has_rows = in_row;
+		shard->has_cells = in_cell;
+		shard->first_row = lap->D;
+		shard->first_position = lap->premain.emitted - 1;
+	}
+	if (in_cell)
+		shard->cell[shard->n] = cell;
+	add_index(shard, lap->next_index);
+	shard->n++;
+	lap->D += in_row;
+	lap->F++;
+	lap->has_next = false;
+	return true;
+}
+
+/* Pre-main failed on a record: an empty shard carries the error to its place in the order. */
+static void link_failure(struct pl_stream *s, struct pl_lap *lap, const struct pl_err *err)
+{
+	struct pl_shard *tomb = pl_shard_acquire(s->flow, 1);
+
+	lap->is_dealt = true;
+	s->next_epoch = INT64_MAX;
+	if (tomb)
+		tomb->fatal = malloc(sizeof(*err));
+	if (!tomb || !tomb->fatal) {
+		if (tomb)
+			pl_shard_release(s->flow, tomb);
+		pl_stream_fail(s, err);
+		return;
+	}
+	*tomb->fatal = *err;
+	tomb->stream = s;
+	tomb->lap = lap;
+	tomb->state = PL_SHARD_BACK;
+	pl_shard_link(s, tomb);
+}
+
+/* Puts records of one lap into the shard: 1 when it may go on with another lap (this one has no more), else 0. */
+static bool fill(struct pl_stream *s, struct pl_lap *lap, struct pl_shard *shard, uint32_t size)
+{
+	struct pl_err err = {0};
+	int r = 1;
+
+	while (shard->n < size && is_wanted(s, lap) && (r = peek(s, lap, &err)) == 1)
+		if (!place_record(s, lap, shard))
+			break;
+	if (shard->n > 0) {
+		shard->stream = s;
+		shard->wants_trace = s->member->wants_trace;
+		shard->lap = lap;
+		pl_shard_link(s, shard);
+	}
+	if (r < 0)
+		link_failure(s, lap, &err);
+	return shard->n == 0 && lap->is_dealt && r == 0;
+}
+
+/* The stream's next shard, or NULL: nothing can be dealt now. */
+static struct pl_shard *next_shard(struct pl_stream *s)
+{
+	struct pl_shard *shard = pl_shard_acquire(s->flow, shard_size(s->flow, s));
+	uint32_t size = shard ? pl_min_u64(shard->room, shard_size(s->flow, s)) : 0;
+	struct pl_err err = {0};
+	struct pl_lap *lap = NULL;
+
+	while (shard && (lap = pl_stream_dealing_lap(s, &err)) && fill(s, lap, shard, size))
+		;
+	if (!lap && err.code)
+		pl_stream_fail(s, &err);
+	if (!shard || shard->n > 0)
+		return shard;
+	pl_shard_release(s->flow, shard);
+	return NULL;
+}
+
+/* One shard of the stream to a worker; false when nothing could be dealt. */
+static bool deal_one(struct pl_flow *f, struct pl_stream *s)
+{
+	struct pl_shard *shard;
+	int worker;
+
+	if (s->has_failed || s->has_ended || s->member->is_ending || pl_session_is_congested(s->member))
+		return false;
+	worker = pick_worker(f, s);
+	if (worker < 0)
+		return false;
+	shard = next_shard(s);
+	pl_gather(s); /* an epoch that is dealt out and has nothing in flight completes here */
+	if (!shard)
+		return false;
+	s->n_dealt++;
+	if (pl_shard_send(f, shard, (uint32_t)worker) < 0) {
+		static const struct pl_err full = {.code = -ENOBUFS, .text = "the queue to a worker is full"};
+
+		pl_stream_fail(s, &full);
+		return false;
+	}
+	return true;
+}
+
+/* A dead worker's shards, to its replacement, before anything new. */
+static void deal_again(struct pl_flow *f)
+{
+	for (uint32_t w = 0; w < f->n_workers; w++) {
+		struct pl_hand *h = &f->hand[w];
+
+		while (h->again && has_credit(f, w)) {
+			struct pl_shard *s = h->again;
+
+			h->again = s->sibling;
+			if (!s->stream)
+				pl_shard_discard(f, s);
+			else if (pl_shard_send(f, s, w) < 0)
+				return;
+		}
+	}
+}
+
+void pl_deal(struct pl_flow *f)
+{
+	bool progress = true;
+
+	deal_again(f);
+	while (progress) {
+		progress = false;
+		for (struct pl_stream *s = f->streams; s; s = s->next)
+			progress = deal_one(f, s) || progress;
+	}
+	for (struct pl_stream *s = f->streams; s; s = s->next)
+		pl_stream_hand_out(s);
+	atomic_store_explicit(&f->progress->n_free, f->slots.n_free, memory_order_relaxed);
+	atomic_store_explicit(&f->progress->n_lent, f->slots.n_lent, memory_order_relaxed);
+}

@@ -1,0 +1,26 @@
+/* daemon/member.h - a worker's place in its team: its generations follow each other here. */
+#pragma once
+
+#include "daemon/team.h"
+
+enum { PL_GENERATIONS_MAX = 5 }; /* in a row that finish no sample */
+
+struct pl_member {
+	struct pl_team *team;
+	uint32_t number;
+	uint32_t generation;
+	pid_t pid; /* 0: nobody right now */
+	struct sd_event_source *child;
+	struct sd_event_source *rebirth;
+	uint64_t samples_before; /* the progress page's counter when this generation was born */
+	int n_barren;		 /* generations in a row that finished no sample */
+};
+
+/* Forks the next generation and tells the dispatcher. One that can't be forked is tried again after a while. */
+void pl_member_bear(struct pl_member *m);
+
+/* SIGKILL, and no rebirth. */
+void pl_member_kill(struct pl_member *m);
+
+/* How long to wait before the next generation or birth, after n in a row were barren. */
+uint64_t pl_backoff_ms(int n_barren);
