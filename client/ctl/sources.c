@@ -1,0 +1,20 @@
+/* client/ctl/sources.c - pipeloaderctl sources: what there is, with parameters, units and defaults.
+ */
+#include "client/ctl/ctl.h"
+
+static int run(const struct ctl_line *line)
+{
+	return ctl_exec(line, (const char *const[]){"--sources",
+				      ctl_option(line, "--json") ? "--json" : NULL, NULL});
+}
+
+static const struct ctl_option options[] = {{"--json", NULL, "as one JSON array"}};
+
+const struct ctl_command ctl_sources = {
+	.name = "sources",
+	.words = "",
+	.help = "Lists the sources with their parameters, units and defaults.",
+	.options = options,
+	.n_options = CTL_LEN(options),
+	.run = run,
+};
