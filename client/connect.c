@@ -1,5 +1,4 @@
-/* client/connect.c - from nothing to an open stream: find the daemon, start it if it is a job's,
- * open, be welcomed. */
+/* client/connect.c - from nothing to an open stream: reach the daemon, or start it; be welcomed. */
 #include "client/room.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
-/* client/launch.c - starts a job's daemon: binds its meeting point first, then hands the socket to
- * pipeloaderd. */
+/* client/launch.c - starts a job's daemon: binds its meeting point, hands the socket over. */
 #include "client/room.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
-/* client/link.c - what a handle shares with its batches: the way back for releases, and batch
- * objects to use again. */
+/* client/link.c - what a handle shares with its batches: releases, and objects to use again. */
 #include "client/room.h"
 
 #include <errno.h>

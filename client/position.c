@@ -1,5 +1,4 @@
-/* client/position.c - where the stream is: which batch is due, and the token behind the last one
- * handed out. */
+/* client/position.c - which batch is due, and the token behind the last one handed out. */
 #include "client/room.h"
 
 #include <errno.h>

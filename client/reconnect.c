@@ -1,5 +1,4 @@
-/* client/reconnect.c - the connection is gone: what is kept, what is forgotten, when the next
- * attempt is due. */
+/* client/reconnect.c - the connection is gone: what is forgotten, and when to try again. */
 #include "client/room.h"
 
 #define BACKOFF_FIRST_MS 10

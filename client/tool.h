@@ -1,5 +1,4 @@
-/* client/tool.h - what pipeloaderctl uses of the library beyond its public header; never installed.
- */
+/* client/tool.h - what pipeloaderctl uses beyond the public header; never installed. */
 #pragma once
 
 #include "client/pipeloader.h"

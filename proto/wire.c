@@ -1,5 +1,4 @@
-/* proto/wire.c - messages between their bytes and plain structs: the only file that sees
- * protobuf-c. */
+/* proto/wire.c - messages between bytes and plain structs: all that sees protobuf-c. */
 #include "proto/wire.h"
 #include "proto/bump.h"
 #include "proto/frame.h"

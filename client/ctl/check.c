@@ -1,5 +1,4 @@
-/* client/ctl/check.c - pipeloaderctl check: is this pipeline file right, and what are its fields
- * after each step? */
+/* client/ctl/check.c - pipeloaderctl check: is this pipeline file right? */
 #include "client/ctl/ctl.h"
 
 static int run(const struct ctl_line *line)

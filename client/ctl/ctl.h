@@ -1,5 +1,4 @@
-/* client/ctl/ctl.h - what the commands of pipeloaderctl share: the table, the command line,
- * opening, printing. */
+/* client/ctl/ctl.h - what the commands of pipeloaderctl share. */
 #pragma once
 
 #include "client/pipeloader.h"

@@ -1,5 +1,4 @@
-/* client/ctl/meter.c - how fast it goes, on stderr: a bar on a terminal, else a line every two
- * seconds. */
+/* client/ctl/meter.c - how fast it goes, on stderr: a bar, or a line every two seconds. */
 #include "client/ctl/ctl.h"
 
 #include <inttypes.h>

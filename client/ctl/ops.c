@@ -1,4 +1,4 @@
-/* client/ctl/ops.c - pipeloaderctl ops: what there is, with parameters, units and defaults. */
+/* client/ctl/ops.c - pipeloaderctl ops: what there is, with parameters and defaults. */
 #include "client/ctl/ctl.h"
 
 static int run(const struct ctl_line *line)

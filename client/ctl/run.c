@@ -1,5 +1,4 @@
-/* client/ctl/run.c - pipeloaderctl run: a command whose processes all meet the same job daemons,
- * which live as long as it. */
+/* client/ctl/run.c - pipeloaderctl run: a command, and job daemons that live as long as it. */
 #include "client/ctl/ctl.h"
 #include "client/tool.h"
 

@@ -1,5 +1,4 @@
-/* client/ctl/sources.c - pipeloaderctl sources: what there is, with parameters, units and defaults.
- */
+/* client/ctl/sources.c - pipeloaderctl sources: what there is, with parameters and defaults. */
 #include "client/ctl/ctl.h"
 
 static int run(const struct ctl_line *line)

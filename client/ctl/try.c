@@ -1,5 +1,4 @@
-/* client/ctl/try.c - pipeloaderctl try: the first batch's fields, then the whole stream as fast as
- * it goes. */
+/* client/ctl/try.c - pipeloaderctl try: the first batch, then the stream as fast as it goes. */
 #include "client/ctl/ctl.h"
 
 #include <inttypes.h>

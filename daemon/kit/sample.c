@@ -139,5 +139,6 @@ void pl_scratch_reset(struct pl_scratch *s)
 
 void *pl_sample_alloc(struct pl_sample *s, int field, size_t n)
 {
-	return n > 0 && n <= s->room[field].bytes ? s->room[field].data : pl_scratch_alloc(s->scratch, n);
+	return n > 0 && n <= s->room[field].bytes ? s->room[field].data
+						  : pl_scratch_alloc(s->scratch, n);
 }

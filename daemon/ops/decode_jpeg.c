@@ -36,7 +36,8 @@ struct jpeg {
 	bool is_ended;       /* truncated data are taken as complete from here on */
 	bool is_out_of_scans;
 	char warning[JMSG_LENGTH_MAX]; /* the first that may mean wrong pixels; "" = none */
-	int rc;
+	int orientation;
+	int rc; /* kept here, for a local would not survive a jump */
 };
 
 static struct jpeg *jpeg_of(j_common_ptr info)
@@ -135,9 +136,10 @@ static void on_progress(j_common_ptr info)
 	longjmp(j->escape, 1);
 }
 
-static void jpeg_begin(struct jpeg *j, struct pl_decode *d)
+static void jpeg_begin(struct jpeg *j)
 {
-	j->decode = d;
+	const struct pl_decode *d = j->decode;
+
 	j->info.err = jpeg_std_error(&j->errors);
 	j->errors.error_exit = on_error;
 	j->errors.emit_message = on_message;
@@ -324,7 +326,7 @@ static int check_coefficients(const struct jpeg *j)
 		j->info.image_width, j->info.image_height, bytes);
 }
 
-static int begin_pixels(struct jpeg *j, int orientation)
+static int begin_pixels(struct jpeg *j)
 {
 	struct pl_decode *d = j->decode;
 	int n_channels = choose_colours(j);
@@ -338,7 +340,8 @@ static int begin_pixels(struct jpeg *j, int orientation)
 		return pl_err_set(d->r->err, -EBADMSG,
 			"a mask needs one channel, but this JPEG is in colour (set channels: "
 			"grey)");
-	rc = pl_decode_begin(d, j->info.image_height, j->info.image_width, n_channels, orientation);
+	rc = pl_decode_begin(
+		d, j->info.image_height, j->info.image_width, n_channels, j->orientation);
 	if (rc < 0)
 		return rc;
 	if (j->info.out_color_space == JCS_CMYK ||
@@ -350,17 +353,17 @@ static int begin_pixels(struct jpeg *j, int orientation)
 	return check_coefficients(j);
 }
 
-/* Everything that may jump: libjpeg is not called outside. */
-static int decode(struct jpeg *j, int *orientation)
+/* Everything that may jump: libjpeg is not called outside. No local lives across a jump. */
+static int decode(struct jpeg *j)
 {
 	if (setjmp(j->escape))
-		return j->rc = fail_fatally(j);
-	jpeg_begin(j, j->decode);
+		return fail_fatally(j);
+	jpeg_begin(j);
 	if (jpeg_read_header(&j->info, TRUE) != JPEG_HEADER_OK)
-		return j->rc = pl_err_set(j->decode->r->err, -EBADMSG,
-			       "truncated JPEG: premature end of data, before the first pixel");
-	*orientation = j->decode->is_oriented ? orientation_of(j) : 1;
-	j->rc = begin_pixels(j, *orientation);
+		return pl_err_set(j->decode->r->err, -EBADMSG,
+			"truncated JPEG: premature end of data, before the first pixel");
+	j->orientation = j->decode->is_oriented ? orientation_of(j) : 1;
+	j->rc = begin_pixels(j);
 	if (j->rc < 0)
 		return j->rc;
 	while (!jpeg_start_decompress(&j->info))
@@ -373,13 +376,11 @@ static int decode(struct jpeg *j, int *orientation)
 int pl_decode_jpeg(struct pl_decode *d)
 {
 	struct jpeg j = {.decode = d};
-	volatile int rc;
-	int orientation = 1;
+	int rc = decode(&j);
 
-	rc = decode(&j, &orientation);
 	if (rc == 0 && !d->accepts_truncated &&
 		(j.warning[0] || (j.is_exhausted && jpeg_has_multiple_scans(&j.info))))
 		rc = fail(&j);
 	jpeg_destroy_decompress(&j.info);
-	return rc < 0 ? rc : pl_decode_end(d, orientation);
+	return rc < 0 ? rc : pl_decode_end(d, j.orientation);
 }

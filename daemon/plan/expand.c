@@ -243,8 +243,8 @@ struct pl_node *pl_expand_file(struct pl_expand *x)
 	root = pl_yaml_read(x->pool, x->diag, x->path, x->path, &open_errno);
 	if (!root) {
 		if (open_errno)
-			pl_diag_error(x->diag, (struct pl_place){.file = -1},
-				"can't read '%s': %s", x->path, reason_of(open_errno));
+			pl_diag_error(x->diag, (struct pl_place){.file = -1}, "can't read '%s': %s",
+				x->path, reason_of(open_errno));
 		return NULL;
 	}
 	if (root->kind != PL_NODE_MAP) {

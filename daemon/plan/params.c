@@ -455,7 +455,8 @@ static bool set_given(const struct pl_convert *c, const struct pl_param *table,
 	return is_ok;
 }
 
-/* A key that was told as a misspelling of `key`, or as one that may be given in its place some day. */
+/* A key that was told as a misspelling of `key`, or as one that may be given in its place some day.
+ */
 static bool is_told(const struct pl_convert *c, const struct pl_param *table,
 	const struct pl_names *others, const struct pl_node *map, const char *key)
 {

@@ -350,34 +350,52 @@ static const struct pl_op *find_op(
 	return check_stage(b, op, name, at) ? op : NULL;
 }
 
-/* Appends the item's step, and a view's own steps after it. An item that is no step is left out. */
+/* Stands where no step could be made of an item, so that the check knows that something is missing.
+ */
+static const struct pl_op lost_op = {.name = "?", .class_ = "tensor"};
+
+/* A new step at the end of the list, in file order; NULL: too many, told. */
+static struct pl_step *add_step(struct pl_build *b, const struct pl_node *item,
+	const struct pl_steps_at *at, struct pl_step_list *out)
+{
+	struct pl_step *step = &out->step[out->n];
+
+	if (b->plan->n_steps == PL_STEPS_MAX) {
+		pl_diag_error(
+			b->diag, item->at, "more than %d steps in one pipeline", PL_STEPS_MAX);
+		return NULL;
+	}
+	step->id = b->plan->n_steps++;
+	step->view = at->view;
+	step->op = &lost_op;
+	step->at = item->at;
+	b->note[step->id] =
+		(struct pl_step_note){.name = item, .stage = at->stage, .is_failed = true};
+	out->n++;
+	return step;
+}
+
+/* Appends the item's step, and a view's own steps after it. */
 static bool parse_item(struct pl_build *b, const struct pl_node *item, const struct pl_steps_at *at,
 	struct pl_step_list *out)
 {
-	struct pl_step *step = &out->step[out->n];
-	const struct pl_node *name;
-	const struct pl_node *args;
+	struct pl_step *step = add_step(b, item, at, out);
 	struct pl_step_note *note;
+	const struct pl_op *op;
 
-	if (!split_item(b, item, &name, &args))
+	if (!step)
 		return false;
-	if (b->plan->n_steps == PL_STEPS_MAX) {
-		pl_diag_error(
-			b->diag, name->at, "more than %d steps in one pipeline", PL_STEPS_MAX);
-		return false;
-	}
-	step->op = find_op(b, name, at);
-	if (!step->op)
-		return false;
-	step->id = b->plan->n_steps++;
-	step->at = name->at;
-	step->view = at->view;
-	step->p = step->op->default_p > 0 ? step->op->default_p : 1;
 	note = &b->note[step->id];
-	*note = (struct pl_step_note){.name = name, .args = args, .stage = at->stage};
-	out->n++;
+	if (!split_item(b, item, &note->name, &note->args))
+		return false;
+	op = find_op(b, note->name, at);
+	if (!op)
+		return false;
+	step->op = op;
+	step->at = note->name->at;
+	step->p = op->default_p > 0 ? op->default_p : 1;
 	note->is_failed = !fill_step(b, step, at);
-	if (strcmp(step->op->name, "views") == 0 && note->into) {
+	if (strcmp(op->name, "views") == 0 && note->into) {
 		note->first_view = b->n_views;
 		note->is_failed |= !pl_views_parse(b, note->into, out);
 		note->n_views = b->n_views - note->first_view;

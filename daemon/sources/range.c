@@ -70,7 +70,7 @@ static int range_read(const void *data, void *state, const struct pl_listing *li
 		return 0;
 	value = pl_scratch_alloc(sample->scratch, sizeof(*value));
 	if (!value)
-		return pl_err_set(err, -ENOMEM, "no memory for a value within sample_max");
+		return pl_err_set(err, -ENOMEM, "no memory for a value");
 	*value = p->start + (int64_t)index;
 	sample->value[field[0]] = (struct pl_tensor){.data = value, .dtype = PL_I64};
 	return 0;

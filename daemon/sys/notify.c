@@ -10,8 +10,8 @@
 #include <time.h>
 
 /*
- * sd_notify waits for room in the manager's queue, which our loop may not do: a status or a sign of life that finds no room
- * is dropped, for another one follows. What is said once goes through sd_notify.
+ * sd_notify waits for room in the manager's queue, which our loop may not do: a status, a sign of life, a farewell without room
+ * is dropped. What the manager waits for goes through sd_notify.
  */
 static void send_or_drop(const char *text)
 {
@@ -48,7 +48,7 @@ void pl_notify_reloading(void)
 
 void pl_notify_stopping(void)
 {
-	sd_notify(0, "STOPPING=1");
+	send_or_drop("STOPPING=1");
 }
 
 void pl_notify_watchdog(void)

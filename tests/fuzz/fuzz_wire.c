@@ -1,5 +1,4 @@
-/* tests/fuzz/fuzz_wire.c - any bytes as a datagram: what unpacks must pack again, and unpack to the
- * same. */
+/* tests/fuzz/fuzz_wire.c - any bytes as a datagram: what unpacks must pack to the same. */
 #include "proto/frame.h"
 #include "proto/wire.h"
 

@@ -85,7 +85,10 @@ class Client:
         self.s.send(field(kind, message))
 
     def open(self, name):
-        self.send(OPEN, field(1, 1) + field(2, name))
+        try:
+            self.send(OPEN, field(1, 1) + field(2, name))
+        except BrokenPipeError:
+            pass  # refused at once: why is there to be received
 
     def ask(self, what, name="", form=""):
         self.send(ASK, field(1, 1) + field(2, what) + field(3, name) + field(4, form))

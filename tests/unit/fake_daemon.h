@@ -1,5 +1,4 @@
-/* tests/unit/fake_daemon.h - a daemon of one thread that follows a script, for the client library's
- * tests. */
+/* tests/unit/fake_daemon.h - a daemon of one thread that follows a script. */
 #pragma once
 
 #include "client/pipeloader.h"

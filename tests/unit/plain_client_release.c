@@ -1,5 +1,4 @@
-/* tests/unit/plain_client_release.c - batches released by other threads while the stream goes on
- * and after it was closed. */
+/* tests/unit/plain_client_release.c - batches released by other threads, also after the close. */
 #include "fake_daemon.h"
 
 #define N_BATCHES   4000

@@ -1,5 +1,4 @@
-/* tests/unit/test_client_reconnect.c - a daemon that goes and comes back: nothing lost, nothing
- * twice. */
+/* tests/unit/test_client_reconnect.c - a daemon that goes and comes back. */
 #include "fake_daemon.h"
 
 #include <criterion/criterion.h>

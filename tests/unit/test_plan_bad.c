@@ -4,8 +4,9 @@
 #include "tests/unit/plan_harness.h"
 
 /*
- * tests/config/bad/X.yaml must give exactly the text of X.expect. Files without .expect are parts of others. With
- * PL_WRITE_EXPECT=1 in the environment the texts are written instead, to be read before they are committed.
+ * tests/config/bad/X.yaml must give exactly the text of X.expect. Files without .expect are parts
+ * of others. With PL_WRITE_EXPECT=1 in the environment the texts are written instead, to be read
+ * before they are committed.
  */
 
 static int by_name(const void *a, const void *b)
@@ -131,9 +132,9 @@ Test(plan_bad, settings_must_be_declared)
 	write_text("p.yaml", "params: {size: 1, batch: 4}\nsource: {range: $(size)}\n"
 			     "workers: [trace: a]\npost_main: [batch: $(batch)]\n");
 	r = plan_read_with("p.yaml", settings, 2);
-	cr_assert_str_eq(r.messages,
-		"p.yaml:1:1: error: sice=3: the pipeline declares no parameter 'sice' (declared: size, "
-		"batch)\n    1 | params: {size: 1, batch: 4}\n      | ^\n");
+	cr_assert_str_eq(r.messages, "p.yaml:1:1: error: sice=3: the pipeline declares no "
+				     "parameter 'sice' (declared: size, "
+				     "batch)\n    1 | params: {size: 1, batch: 4}\n      | ^\n");
 	plan_end(&r);
 	r = plan_read_with("p.yaml", settings, 1);
 	cr_assert_not_null(r.plan, "%s", r.messages);
@@ -150,7 +151,8 @@ Test(plan_bad, a_set_value_is_converted_like_a_written_one)
 	write_text("p.yaml", "params: {size: 1}\nsource: {range: $(size)}\nworkers: [trace: a]\n");
 	r = plan_read_with("p.yaml", &setting, 1);
 	cr_assert_str_eq(r.messages,
-		"p.yaml:2:17: error: source 'range': count must be a whole number in decimal digits, not "
+		"p.yaml:2:17: error: source 'range': count must be a whole number in decimal "
+		"digits, not "
 		"'1e3'\n    2 | source: {range: $(size)}\n      |                 ^\n");
 	plan_end(&r);
 }

@@ -2,27 +2,30 @@
 #include "tests/unit/plan_harness.h"
 
 /*
- * The files' keys are placeholders, the YAML construct is what counts. Where a file can't be a pipeline, what is tried
- * is a pipeline with that construct: `line` of the file put where %s stands. Each row of MANIFEST.tsv has a check here.
+ * The files' keys are placeholders, the YAML construct is what counts. Where a file can't be a
+ * pipeline, what is tried is a pipeline with that construct: `line` of the file put where %s
+ * stands. Each row of MANIFEST.tsv has a check here.
  */
 
 struct row_check {
 	const char *file;
 	const char *pipeline; /* with one %s for the text behind `line`; NULL: the file itself */
-	const char *line;     /* begins the line whose rest is put in; "" with a pipeline: nothing is put in */
-	const char *message;  /* must be in the messages; NULL: accepted */
+	const char *line;    /* begins the line whose rest is put in; "" with a pipeline: nothing is
+				put in */
+	const char *message; /* must be in the messages; NULL: accepted */
 };
 
-#define RANGE	 "source: {range: 3}\nworkers: [trace: a]\n"
-#define START	 "source: {range: {count: 3, start: %s}}\nworkers: [trace: a]\n"
-#define WEIGHT	 "source: {range: 3, weight: %s}\nworkers: [trace: a]\n"
-#define DECODED	 "source: {files: photos}\nworkers:\n  - decode_image\n"
+#define RANGE   "source: {range: 3}\nworkers: [trace: a]\n"
+#define START   "source: {range: {count: 3, start: %s}}\nworkers: [trace: a]\n"
+#define WEIGHT  "source: {range: 3, weight: %s}\nworkers: [trace: a]\n"
+#define DECODED "source: {files: photos}\nworkers:\n  - decode_image\n"
 
 static const struct row_check checks[] = {
 	{"alias_undefined", NULL, NULL, "alias_undefined.yaml:1:4: error: '*nope' is an alias"},
 	{"anchor_list_items", NULL, NULL, "anchor_list_items.yaml:2:5: error: anchors and aliases"},
 	{"bomb_merge_24", NULL, NULL, "bomb_merge_24.yaml:1:1: error: merge keys"},
-	{"bomb_merge_star_path", NULL, NULL, "bomb_merge_star_path.yaml:2:3: error: a value that starts"},
+	{"bomb_merge_star_path", NULL, NULL,
+		"bomb_merge_star_path.yaml:2:3: error: a value that starts"},
 	{"brace_first", NULL, NULL, "brace_first.yaml:2:19: error: a value that starts with '{'"},
 	{"brace_in_flow", NULL, NULL, "brace_in_flow.yaml:1:18: error: a value with '{'"},
 	{"brace_in_flow_list", NULL, NULL, "brace_in_flow_list.yaml:1:11: error: a value with '{'"},
@@ -38,12 +41,14 @@ static const struct row_check checks[] = {
 	{"floats", WEIGHT, "e: ", "weight must be a decimal number"},
 	{"floats", WEIGHT, "f: ", "weight must be a decimal number"},
 	{"floats", WEIGHT, "g: ", "weight must be a decimal number"},
-	{"floats", "source:\n  range: 3\n  weight: %s\nworkers: [trace: a]\n", "h: ",
-		"weight must be a decimal number"},
+	{"floats", "source:\n  range: 3\n  weight: %s\nworkers: [trace: a]\n",
+		"h: ", "weight must be a decimal number"},
 	{"floats", WEIGHT, "i: ", "weight must be a finite number"},
 	{"floats", WEIGHT, "j: ", "weight must be a decimal number"},
-	{"floats", DECODED "  - normalize: {mean: [%s], std: [1]}\n", "g: ", "mean must be a decimal number"},
-	{"hang_directive_3_bytes", NULL, NULL, "hang_directive_3_bytes.yaml:1:3: error: invalid UTF-8"},
+	{"floats", DECODED "  - normalize: {mean: [%s], std: [1]}\n",
+		"g: ", "mean must be a decimal number"},
+	{"hang_directive_3_bytes", NULL, NULL,
+		"hang_directive_3_bytes.yaml:1:3: error: invalid UTF-8"},
 	{"ints", START, "a: ", NULL},
 	{"ints", START, "b: ", "start must be a whole number in decimal digits, not '0o10'"},
 	{"ints", START, "c: ", "start must be a whole number in decimal digits, not '0x1F'"},
@@ -60,7 +65,8 @@ static const struct row_check checks[] = {
 	{"invalid_utf8", NULL, NULL, "invalid_utf8.yaml:1:10: error: invalid UTF-8: byte 0xE9"},
 	{"leading_zero_name", RANGE "shard: %s\n", "shard: ", NULL},
 	{"leading_zero_name", RANGE "name: %s\n", "shard: ", NULL},
-	{"long_scalar_150k", NULL, NULL, "long_scalar_150k.yaml:1:4: error: a value of 150000 bytes"},
+	{"long_scalar_150k", NULL, NULL,
+		"long_scalar_150k.yaml:1:4: error: a value of 150000 bytes"},
 	{"non_string_keys", NULL, NULL, "non_string_keys.yaml:2:3: error: a key must be a name"},
 	{"nul_after_newline", NULL, NULL, "nul_after_newline.yaml:3:1: error: a NUL byte"},
 	{"null_doc", NULL, NULL, "null_doc.yaml:2:1: error: the file is empty"},
@@ -72,20 +78,24 @@ static const struct row_check checks[] = {
 	{"sizes_silly", DECODED "  - resize: {size: %s}\n", "resize: ", "size must be from 1 to"},
 	{"sizes_silly", DECODED "  - center_crop: %s\n", "crop: ", "size must be from 1 to"},
 	{"sizes_silly", RANGE "post_main: [batch: %s]\n", "batch: ", "size must be from 1 to"},
-	{"sizes_silly", "source: {range: 3}\nworkers: {count: %s, steps: [trace: a]}\n", "workers: ",
-		"count must be from 1 to 256"},
-	{"sizes_silly", "source: {range: 3}\nworkers: {prefetch: %s, steps: [trace: a]}\n", "prefetch: ", NULL},
-	{"sizes_silly", RANGE "post_main: [shuffle_buffer: %s]\n", "shuffle_buffer: ", "not in this build"},
+	{"sizes_silly", "source: {range: 3}\nworkers: {count: %s, steps: [trace: a]}\n",
+		"workers: ", "count must be from 1 to 256"},
+	{"sizes_silly", "source: {range: 3}\nworkers: {prefetch: %s, steps: [trace: a]}\n",
+		"prefetch: ", NULL},
+	{"sizes_silly", RANGE "post_main: [shuffle_buffer: %s]\n",
+		"shuffle_buffer: ", "not in this build"},
 	{"std_zero", DECODED "  - normalize: %s\n", "normalize: ", "std[1] is 0"},
-	{"tab_after_colon", "source: {range: 3}\nworkers: [trace: a]\npost_main:\n  - batch:\t%s\n", "batch:\t",
-		NULL},
+	{"tab_after_colon", "source: {range: 3}\nworkers: [trace: a]\npost_main:\n  - batch:\t%s\n",
+		"batch:\t", NULL},
 	{"tabs_indent", NULL, NULL, "tabs_indent.yaml:2:1: error: a tab is used for indentation"},
-	{"time_like", "source: {range: 3}\nworkers: {sample_timeout: %s, steps: [trace: a]}\n", "timeout: ",
-		"sample_timeout must be a time"},
+	{"time_like", "source: {range: 3}\nworkers: {sample_timeout: %s, steps: [trace: a]}\n",
+		"timeout: ", "sample_timeout must be a time"},
 	{"time_like", RANGE "memory: %s\n", "size: ", "memory must be bytes"},
-	{"time_like", "source: {range: 3}\nworkers: {sample_timeout: %s, steps: [trace: a]}\n", "wait: ", NULL},
+	{"time_like", "source: {range: 3}\nworkers: {sample_timeout: %s, steps: [trace: a]}\n",
+		"wait: ", NULL},
 	{"top_level_list", NULL, NULL, "top_level_list.yaml:1:1: error: a pipeline file is a map"},
-	{"top_level_scalar", NULL, NULL, "top_level_scalar.yaml:1:1: error: a pipeline file is a map"},
+	{"top_level_scalar", NULL, NULL,
+		"top_level_scalar.yaml:1:1: error: a pipeline file is a map"},
 	{"two_documents", NULL, NULL, "two_documents.yaml:2:1: error: a second document"},
 	{"unknown_key", NULL, NULL, "unknown_key.yaml:2:1: error: unknown key 'batchsize'"},
 	{"unknown_key", NULL, NULL, "unknown_key.yaml:3:1: error: unknown key 'shufle'"},
@@ -123,7 +133,8 @@ static void write_pipeline(const struct row_check *c)
 	char *rest = rest_of_line(c->file, c->line);
 	char text[4096];
 
-	snprintf(text, sizeof(text), "%.*s%s%s", (int)(hole - c->pipeline), c->pipeline, rest, hole + 2);
+	snprintf(text, sizeof(text), "%.*s%s%s", (int)(hole - c->pipeline), c->pipeline, rest,
+		hole + 2);
 	write_text("p.yaml", text);
 	free(rest);
 }
@@ -141,7 +152,8 @@ static bool check_row(const struct row_check *c)
 	printf("%s yaml/%s.yaml%s%s: %s\n", is_ok ? "ok" : "NOT OK", c->file, c->line ? " " : "",
 		c->line ? c->line : "", r.plan ? "accepted" : "refused");
 	if (!is_ok)
-		cr_log_error("%s: wanted %s\n%s", c->file, c->message ? c->message : "a plan", r.messages);
+		cr_log_error("%s: wanted %s\n%s", c->file, c->message ? c->message : "a plan",
+			r.messages);
 	plan_end(&r);
 	return is_ok;
 }
@@ -169,7 +181,8 @@ Test(plan_cases, the_manifest_is_covered)
 		bool is_found = false;
 
 		for (size_t i = 0; i < PL_ARRAY_LEN(checks); i++)
-			is_found |= strlen(checks[i].file) == n && memcmp(checks[i].file, name, n) == 0;
+			is_found |=
+				strlen(checks[i].file) == n && memcmp(checks[i].file, name, n) == 0;
 		cr_expect(is_found, "%.*s", (int)n, name);
 		n_rows++;
 	}
@@ -189,8 +202,9 @@ Test(plan_cases, accepted_values)
 	cr_assert_eq(plan->seed, 10);
 	cr_assert_eq(plan->epochs, 32);
 	pl_plan_destroy(plan);
-	plan = good_plan("source: {range: 3}\nworkers: {sample_timeout: 10s, nice: +5, steps: [trace: a]}\n"
-			 "post_main:\n  - batch:\t32\n");
+	plan = good_plan(
+		"source: {range: 3}\nworkers: {sample_timeout: 10s, nice: +5, steps: [trace: a]}\n"
+		"post_main:\n  - batch:\t32\n");
 	cr_assert_eq(plan->sample_timeout_ns, 10000000000);
 	cr_assert_eq(plan->nice, 5);
 	cr_assert_eq(plan->layout.batch_size, 32);

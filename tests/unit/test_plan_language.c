@@ -3,7 +3,8 @@
 
 #include "tests/unit/plan_harness.h"
 
-/* A fault is only that something isn't built yet: a step, a source, a parameter, or one of its forms. */
+/* A fault is only that something isn't built yet: a step, a source, a parameter, or one of its
+ * forms. */
 static bool is_not_built_yet(const char *line)
 {
 	return strstr(line, "is not in this release") || strstr(line, "is not in this build yet") ||

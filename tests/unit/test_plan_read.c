@@ -32,8 +32,10 @@ Test(plan_read, defaults_of_every_setting)
 Test(plan_read, every_setting)
 {
 	struct pl_plan *plan = good_plan(
-		"version: 1\nname: a.b-c_d\nseed: 9\nepochs: forever\nmemory: 1.5GiB\nsample_max: 2MiB\n"
-		"populate: true\nshard: batch\ndispatch: strict\nroots: [/a, /b]\non_error: {skip: 2.5%}\n"
+		"version: 1\nname: a.b-c_d\nseed: 9\nepochs: forever\nmemory: 1.5GiB\nsample_max: "
+		"2MiB\n"
+		"populate: true\nshard: batch\ndispatch: strict\nroots: [/a, /b]\non_error: {skip: "
+		"2.5%}\n"
 		"source: {range: 3, name: numbers, weight: 2}\n"
 		"workers: {count: 3, prefetch: 0, nice: 5, cpus: [0, 2], sample_timeout: 1.5min,\n"
 		"  env: {OMP_NUM_THREADS: 1}, steps: [trace: a]}\n"
@@ -78,8 +80,9 @@ Test(plan_read, the_file_gives_the_name)
 
 Test(plan_read, kinds_follow_the_steps)
 {
-	struct pl_plan *plan = good_plan(DECODED "  - resize: 256\n  - center_crop: [200, 100]\n"
-						 "  - normalize: imagenet\n  - rearrange: \"h w c -> c h w\"\n");
+	struct pl_plan *plan =
+		good_plan(DECODED "  - resize: 256\n  - center_crop: [200, 100]\n"
+				  "  - normalize: imagenet\n  - rearrange: \"h w c -> c h w\"\n");
 	const struct pl_step *step = plan->worker.step;
 
 	cr_assert_str_eq(type_after(plan, &step[0], "image"), "image u8 [?, ?, 3]");
@@ -109,8 +112,9 @@ Test(plan_read, unused_fields_are_not_read)
 
 Test(plan_read, standing_fields_serve_a_filter_without_being_delivered)
 {
-	struct pl_plan *plan = good_plan("source: {range: 9}\npre_main:\n  - filter: \"_index % 2 == 0\"\n"
-					 "workers: [trace: a]\n");
+	struct pl_plan *plan =
+		good_plan("source: {range: 9}\npre_main:\n  - filter: \"_index % 2 == 0\"\n"
+			  "workers: [trace: a]\n");
 
 	cr_assert_geq(plan->index_field, 0);
 	cr_assert_eq(plan->n_results, 1);
@@ -120,12 +124,11 @@ Test(plan_read, standing_fields_serve_a_filter_without_being_delivered)
 
 Test(plan_read, patterns_and_names_of_outputs)
 {
-	struct pl_plan *plan =
-		good_plan("source: {range: 9}\nworkers:\n"
-			  "  - cast: {field: value, to: x_a, dtype: f32}\n"
-			  "  - cast: {field: value, to: x_b, dtype: f64}\n"
-			  "  - cast: {field: \"x_*\", to: \"*_half\", dtype: f16}\n"
-			  "  - cast: {field: [x_a, x_b], to: [p, q], dtype: i8}\n");
+	struct pl_plan *plan = good_plan("source: {range: 9}\nworkers:\n"
+					 "  - cast: {field: value, to: x_a, dtype: f32}\n"
+					 "  - cast: {field: value, to: x_b, dtype: f64}\n"
+					 "  - cast: {field: \"x_*\", to: \"*_half\", dtype: f16}\n"
+					 "  - cast: {field: [x_a, x_b], to: [p, q], dtype: i8}\n");
 
 	cr_assert_str_eq(type_after(plan, &plan->worker.step[2], "a_half"), "scalar f16");
 	cr_assert_str_eq(type_after(plan, &plan->worker.step[2], "b_half"), "scalar f16");
@@ -136,10 +139,11 @@ Test(plan_read, patterns_and_names_of_outputs)
 
 Test(plan_read, views_have_fields_and_draws_of_their_own)
 {
-	struct pl_plan *plan = good_plan(
-		DECODED "  - views:\n      into:\n        v_{1..2}: [{random_resized_crop: 32}, random_flip]\n"
-			"        plain: [{center_crop: {field: image, size: 16}}]\n"
-			"  - random_flip\n  - rearrange: {field: \"v_*\", pattern: \"h w c -> c h w\"}\n");
+	struct pl_plan *plan = good_plan(DECODED
+		"  - views:\n      into:\n        v_{1..2}: [{random_resized_crop: 32}, "
+		"random_flip]\n"
+		"        plain: [{center_crop: {field: image, size: 16}}]\n"
+		"  - random_flip\n  - rearrange: {field: \"v_*\", pattern: \"h w c -> c h w\"}\n");
 	const struct pl_step *step = plan->worker.step;
 
 	cr_assert_eq(plan->worker.n, 9);
@@ -160,10 +164,11 @@ Test(plan_read, views_have_fields_and_draws_of_their_own)
 
 Test(plan_read, occurrences_count_by_name_and_nothing_else)
 {
-	struct pl_plan *plain = good_plan(DECODED "  - random_flip\n  - random_flip: {axis: vertical}\n");
-	struct pl_plan *other =
-		good_plan("define:\n  flips: [random_flip, {trace: x}, {random_flip: {axis: vertical}}]\n"
-			  "  unused: [random_flip]\n" DECODED "  - trace: y\n  - use: flips\n");
+	struct pl_plan *plain =
+		good_plan(DECODED "  - random_flip\n  - random_flip: {axis: vertical}\n");
+	struct pl_plan *other = good_plan(
+		"define:\n  flips: [random_flip, {trace: x}, {random_flip: {axis: vertical}}]\n"
+		"  unused: [random_flip]\n" DECODED "  - trace: y\n  - use: flips\n");
 
 	cr_assert_eq(plain->worker.step[1].place, pl_rng_place("random_flip", 0, ""));
 	cr_assert_eq(plain->worker.step[2].place, pl_rng_place("random_flip", 1, ""));
@@ -176,8 +181,9 @@ Test(plan_read, occurrences_count_by_name_and_nothing_else)
 
 Test(plan_read, draw_shares_between_steps_or_splits_by_field)
 {
-	struct pl_plan *plan = good_plan(DECODED "  - random_flip: {draw: one}\n  - random_flip: {draw: one}\n"
-						 "  - random_flip: {draw: each}\n");
+	struct pl_plan *plan =
+		good_plan(DECODED "  - random_flip: {draw: one}\n  - random_flip: {draw: one}\n"
+				  "  - random_flip: {draw: each}\n");
 	const struct pl_step *step = plan->worker.step;
 
 	cr_assert_eq(step[1].place, step[2].place);
@@ -193,7 +199,8 @@ Test(plan_read, groups_and_branches_nest)
 	struct pl_plan *plan =
 		good_plan("define: {flip: [random_flip]}\n" DECODED
 			  "  - group: {steps: [{use: flip}, {group: [{use: flip}]}], p: 3/4}\n"
-			  "  - one_of:\n      - {weight: 2, steps: [{use: flip}]}\n      - random_flip: {p: 1}\n"
+			  "  - one_of:\n      - {weight: 2, steps: [{use: flip}]}\n      - "
+			  "random_flip: {p: 1}\n"
 			  "      - []\n");
 	const struct pl_step *group = &plan->worker.step[1];
 	const struct pl_step *one_of = &plan->worker.step[2];
@@ -232,20 +239,23 @@ Test(plan_read, params_fill_in_values)
 	struct plan_reading r;
 
 	setenv("PLAN_TEST_SIZE", "12", 1);
-	write_text("p.yaml", "params: {dir: photos, sub: $(dir)/x, n: 4, plain: $$(n)}\n"
-			     "source: {files: \"$(sub)/*.jpg\"}\nworkers:\n  - trace: $(plain) $(n)\n"
-			     "  - decode_image\n  - center_crop: $(PLAN_TEST_SIZE:-7)\n"
-			     "post_main: [batch: $(n)]\n");
+	write_text("p.yaml",
+		"params: {dir: photos, sub: $(dir)/x, n: 4, plain: $$(n)}\n"
+		"source: {files: \"$(sub)/*.jpg\"}\nworkers:\n  - trace: $(plain) $(n)\n"
+		"  - decode_image\n  - center_crop: $(PLAN_TEST_SIZE:-7)\n"
+		"post_main: [batch: $(n)]\n");
 	r = plan_read_with("p.yaml", settings, 2);
 	cr_assert_not_null(r.plan, "%s", r.messages);
 	cr_assert_str_eq(*(const char **)r.plan->source.params, "/data/x/*.jpg");
 	cr_assert_str_eq(*(const char **)r.plan->worker.step[0].params, "$(n) 8");
-	cr_assert_str_eq(type_after(r.plan, &r.plan->worker.step[2], "image"), "image u8 [12, 12, 3]");
+	cr_assert_str_eq(
+		type_after(r.plan, &r.plan->worker.step[2], "image"), "image u8 [12, 12, 3]");
 	cr_assert_eq(r.plan->layout.batch_size, 8);
 	plan_end(&r);
 	unsetenv("PLAN_TEST_SIZE");
 	r = plan_read_with("p.yaml", settings, 2);
-	cr_assert_str_eq(type_after(r.plan, &r.plan->worker.step[2], "image"), "image u8 [7, 7, 3]");
+	cr_assert_str_eq(
+		type_after(r.plan, &r.plan->worker.step[2], "image"), "image u8 [7, 7, 3]");
 	plan_end(&r);
 }
 
@@ -254,7 +264,8 @@ Test(plan_read, a_param_can_not_change_the_structure)
 	struct pl_setting setting = {"label", "a\n  - batch: 4 # {x: [y]}"};
 	struct plan_reading r;
 
-	write_text("p.yaml", "params: {label: x}\nsource: {range: 3}\nworkers:\n  - trace: $(label)\n");
+	write_text("p.yaml",
+		"params: {label: x}\nsource: {range: 3}\nworkers:\n  - trace: $(label)\n");
 	r = plan_read_with("p.yaml", &setting, 1);
 	cr_assert_not_null(r.plan, "%s", r.messages);
 	cr_assert_eq(r.plan->worker.n, 1);
@@ -267,12 +278,14 @@ Test(plan_read, included_lists_and_definitions)
 	struct pl_plan *plan;
 
 	cr_assert_eq(mkdir("sub", 0700), 0);
-	write_text("sub/common.yaml", "version: 1\ninclude: [more.yaml]\ndefine: {one: [trace: one]}\n");
+	write_text("sub/common.yaml",
+		"version: 1\ninclude: [more.yaml]\ndefine: {one: [trace: one]}\n");
 	write_text("sub/more.yaml", "define: {two: [{use: one}, {include: steps.yaml}]}\n");
 	write_text("sub/steps.yaml", "- trace: three\n- trace: $(last)\n");
-	plan = good_plan("include: sub/common.yaml\nparams: {last: four}\nsource: {range: 3}\n"
-			 "pre_main: {steps: [use: two]}\nworkers:\n  - include: {file: sub/steps.yaml}\n"
-			 "  - use: {name: one}\n");
+	plan = good_plan(
+		"include: sub/common.yaml\nparams: {last: four}\nsource: {range: 3}\n"
+		"pre_main: {steps: [use: two]}\nworkers:\n  - include: {file: sub/steps.yaml}\n"
+		"  - use: {name: one}\n");
 	cr_assert_eq(plan->pre.n, 3);
 	cr_assert_eq(plan->worker.n, 3);
 	cr_assert_str_eq(*(const char **)plan->worker.step[1].params, "four");
@@ -283,21 +296,24 @@ Test(plan_read, included_lists_and_definitions)
 
 Test(plan_read, a_definition_used_very_often_ends_in_an_error)
 {
-	struct plan_reading r = plan_of("define:\n  a: [{use: b}, {use: b}]\n  b: [{use: c}, {use: c}]\n"
-					"  c: [{use: d}, {use: d}]\n  d: [{use: e}, {use: e}]\n"
-					"  e: [{use: f}, {use: f}]\n  f: [{use: g}, {use: g}]\n"
-					"  g: [{use: h}, {use: h}]\n  h: [{use: i}, {use: i}]\n"
-					"  i: [{trace: x}, {trace: x}]\nsource: {range: 3}\nworkers: [use: a]\n");
+	struct plan_reading r =
+		plan_of("define:\n  a: [{use: b}, {use: b}]\n  b: [{use: c}, {use: c}]\n"
+			"  c: [{use: d}, {use: d}]\n  d: [{use: e}, {use: e}]\n"
+			"  e: [{use: f}, {use: f}]\n  f: [{use: g}, {use: g}]\n"
+			"  g: [{use: h}, {use: h}]\n  h: [{use: i}, {use: i}]\n"
+			"  i: [{trace: x}, {trace: x}]\nsource: {range: 3}\nworkers: [use: a]\n");
 
 	cr_assert_null(r.plan);
-	cr_assert_not_null(strstr(r.messages, "more than 128 steps in one pipeline"), "%s", r.messages);
+	cr_assert_not_null(
+		strstr(r.messages, "more than 128 steps in one pipeline"), "%s", r.messages);
 	plan_end(&r);
 }
 
 Test(plan_read, faults_of_several_parts_are_told_together)
 {
-	struct plan_reading r = plan_of("seed: x\nsource: {range: 0}\npre_main: [shufle]\nworkers:\n"
-					"  - cast: f99\n  - randm: 3\npost_main: [batch: 0]\n");
+	struct plan_reading r =
+		plan_of("seed: x\nsource: {range: 0}\npre_main: [shufle]\nworkers:\n"
+			"  - cast: f99\n  - randm: 3\npost_main: [batch: 0]\n");
 
 	cr_assert_eq(r.n_errors, 6, "%s", r.messages);
 	plan_end(&r);
@@ -305,8 +321,9 @@ Test(plan_read, faults_of_several_parts_are_told_together)
 
 Test(plan_read, a_failed_step_causes_no_further_errors)
 {
-	struct plan_reading r = plan_of("source: {files: photos}\nworkers:\n  - decode_imag\n  - center_crop: 8\n"
-					"  - normalize: imagenet\n  - select: image\npost_main: [batch: 4]\n");
+	struct plan_reading r =
+		plan_of("source: {files: photos}\nworkers:\n  - decode_imag\n  - center_crop: 8\n"
+			"  - normalize: imagenet\n  - select: image\npost_main: [batch: 4]\n");
 
 	cr_assert_eq(r.n_errors, 1, "%s", r.messages);
 	plan_end(&r);

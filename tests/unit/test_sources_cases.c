@@ -146,6 +146,6 @@ Test(sources_cases, the_sparse_file_is_refused_at_once)
 
 	open_weird(&f, "d");
 	cr_expect_eq(files_read(&f, (uint64_t)find(&f, "sparse5g.txt"), false), -EMSGSIZE);
-	expect_text(f.err.text, "raise sample_max");
+	expect_text(f.err.text, "bytes a sample may take");
 	files_close(&f);
 }
