@@ -56,7 +56,8 @@ static uint32_t resolve(const char *name, uint32_t *id)
 	return user_of(name, id) ? PL_ALLOW_USER : 0;
 }
 
-void pl_allow_resolve(struct pl_allow *allow, const struct pl_param_texts *names, char *unknown, size_t n)
+void pl_allow_resolve(
+	struct pl_allow *allow, const struct pl_param_texts *names, char *unknown, size_t n)
 {
 	size_t at = 0;
 
@@ -69,7 +70,8 @@ void pl_allow_resolve(struct pl_allow *allow, const struct pl_param_texts *names
 			allow->entry[allow->n].kind = kind;
 			allow->entry[allow->n++].id = id;
 		} else if (at < n) {
-			at += (size_t)snprintf(unknown + at, n - at, "%s'%s'", at ? ", " : "", names->v[i]);
+			at += (size_t)snprintf(
+				unknown + at, n - at, "%s'%s'", at ? ", " : "", names->v[i]);
 		}
 	}
 }
@@ -101,7 +103,8 @@ bool pl_allow_holds(const struct pl_allow *allow, const struct pl_peer *peer, ui
 	return false;
 }
 
-/* A peer in more groups than fit is judged by its first ones; one whose groups can't be read, by its own alone. */
+/* A peer in more groups than fit is judged by its first ones; one whose groups can't be read, by
+ * its own alone. */
 int pl_peer_read(struct pl_peer *peer, int socket)
 {
 	struct ucred cred;

@@ -28,10 +28,12 @@ struct pl_peer {
 };
 
 /*
- * Looks the names up (a user, @group, a number of either, "*"); asks the name service, so it may block: for the probe. Names
- * that nobody has are left out and written to `unknown` (n bytes), separated by ", ".
+ * Looks the names up (a user, @group, a number of either, "*"); asks the name service, so it may
+ * block: for the probe. Names that nobody has are left out and written to `unknown` (n bytes),
+ * separated by ", ".
  */
-void pl_allow_resolve(struct pl_allow *allow, const struct pl_param_texts *names, char *unknown, size_t n);
+void pl_allow_resolve(
+	struct pl_allow *allow, const struct pl_param_texts *names, char *unknown, size_t n);
 
 /* Root, the daemon's own uid, and who is allowed; uid 65534 never. */
 bool pl_allow_holds(const struct pl_allow *allow, const struct pl_peer *peer, uint32_t own_uid);

@@ -26,12 +26,13 @@ static struct pl_pipeline *only_one(const struct pl_supervisor *s)
 
 static void answer_graph(struct pl_visitor *v, const struct pl_wire_ask *ask)
 {
-	struct pl_pipeline *p =
-		*ask->pipeline ? pl_pipeline_find(v->supervisor, ask->pipeline) : only_one(v->supervisor);
+	struct pl_pipeline *p = *ask->pipeline ? pl_pipeline_find(v->supervisor, ask->pipeline)
+					       : only_one(v->supervisor);
 
 	if (!p)
-		pl_visitor_error(v, -ENOENT, 64, *ask->pipeline ? "no pipeline of that name is configured here"
-								: "which pipeline's graph?");
+		pl_visitor_error(v, -ENOENT, 64,
+			*ask->pipeline ? "no pipeline of that name is configured here"
+				       : "which pipeline's graph?");
 	else if (!pl_pipeline_allows(p, &v->peer))
 		pl_visitor_error(v, -EACCES, 1, "this user may not see that pipeline");
 	else
@@ -49,9 +50,11 @@ static bool write_errors(FILE *out, const struct pl_supervisor *s, const struct 
 		if (p->is_gone || !pl_pipeline_allows(p, peer))
 			continue;
 		if (i->state == PL_INSTANCE_FAILED)
-			fprintf(out, "%s: failed:\n%s\n", p->name, i->reason ? i->reason : "out of memory");
+			fprintf(out, "%s: failed:\n%s\n", p->name,
+				i->reason ? i->reason : "out of memory");
 		if (p->refused)
-			fprintf(out, "%s: reload refused, the old file goes on:\n%s\n", p->name, p->refused);
+			fprintf(out, "%s: reload refused, the old file goes on:\n%s\n", p->name,
+				p->refused);
 		if (i->team.is_born && atomic_load(&i->team.birth.progress->bad))
 			fprintf(out, "%s: %llu bad samples in birth %llu\n", p->name,
 				(unsigned long long)atomic_load(&i->team.birth.progress->bad),
@@ -99,7 +102,8 @@ static void answer_stop(struct pl_visitor *v, const struct pl_wire_ask *ask)
 	pl_supervisor_stop(v->supervisor);
 }
 
-/* `pipeloaderctl run` gives a job daemon a life of its own: it lives at least as long as this connection. */
+/* `pipeloaderctl run` gives a job daemon a life of its own: it lives at least as long as this
+ * connection. */
 static void answer_hold(struct pl_visitor *v, const struct pl_wire_ask *ask)
 {
 	pl_visitor_keep(v, PL_VISITOR_HOLDS);
@@ -109,8 +113,12 @@ static void answer_hold(struct pl_visitor *v, const struct pl_wire_ask *ask)
 void pl_ask_hear(struct pl_visitor *v, const struct pl_wire_ask *ask)
 {
 	static const struct question questions[] = {
-		{"status", false, answer_status}, {"graph", false, answer_graph}, {"errors", false, answer_errors},
-		{"reload", true, answer_reload},  {"stop", true, answer_stop},	  {"hold", true, answer_hold},
+		{"status", false, answer_status},
+		{"graph", false, answer_graph},
+		{"errors", false, answer_errors},
+		{"reload", true, answer_reload},
+		{"stop", true, answer_stop},
+		{"hold", true, answer_hold},
 	};
 
 	for (size_t i = 0; i < PL_ARRAY_LEN(questions); i++) {
@@ -119,12 +127,14 @@ void pl_ask_hear(struct pl_visitor *v, const struct pl_wire_ask *ask)
 		if (strcmp(ask->what, q->what) != 0)
 			continue;
 		if (q->is_for_owner && v->peer.uid != 0 && v->peer.uid != v->supervisor->uid)
-			pl_visitor_error(v, -EACCES, 1, "only root and the daemon's own user may ask this");
+			pl_visitor_error(
+				v, -EACCES, 1, "only root and the daemon's own user may ask this");
 		else
 			q->answer(v, ask);
 		return;
 	}
-	pl_visitor_error(v, -EINVAL, 64, "a question is one of: status, graph, errors, reload, stop, hold");
+	pl_visitor_error(
+		v, -EINVAL, 64, "a question is one of: status, graph, errors, reload, stop, hold");
 }
 
 void pl_ask_reloaded(struct pl_supervisor *s)

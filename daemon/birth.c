@@ -1,4 +1,5 @@
-/* daemon/birth.c - what the dispatcher and the workers of one birth share: arena, progress page, endpoint. */
+/* daemon/birth.c - what the dispatcher and the workers of one birth share: arena, progress page,
+ * endpoint. */
 #include "daemon/birth.h"
 
 #include <errno.h>
@@ -39,7 +40,8 @@ static int arena_make(struct pl_birth *b)
 		return -errno;
 	if (ftruncate(b->arena_fd, (off_t)b->arena_bytes) < 0)
 		return -errno;
-	b->arena = mmap(NULL, b->arena_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, b->arena_fd, 0);
+	b->arena = mmap(NULL, b->arena_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+		b->arena_fd, 0);
 	if (b->arena == MAP_FAILED) {
 		b->arena = NULL;
 		return -errno;
@@ -94,7 +96,8 @@ static int advise(const struct pl_birth *b, int advice)
 {
 	if (b->arena && madvise(b->arena, b->arena_bytes, advice) < 0)
 		return -errno;
-	if (b->progress && madvise(b->progress, pl_align_up(sizeof(*b->progress), 4096), advice) < 0)
+	if (b->progress &&
+		madvise(b->progress, pl_align_up(sizeof(*b->progress), 4096), advice) < 0)
 		return -errno;
 	return 0;
 }

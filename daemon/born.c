@@ -15,7 +15,8 @@
 /* Lifted to numbers that no child keeps, so that moving one down never overwrites another. */
 #define LIFTED 32
 
-/* The death signal comes from the parent's thread, which is its only one; a parent that died before prctl is seen by getppid. */
+/* The death signal comes from the parent's thread, which is its only one; a parent that died before
+ * prctl is seen by getppid. */
 static int die_with(pid_t supervisor)
 {
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)

@@ -9,7 +9,8 @@
 static struct pl_plan *read_plan(const struct pl_check_order *order, int *status)
 {
 	struct pl_diag *diag = pl_diag_create();
-	struct pl_plan *plan = diag ? pl_plan_read(order->file, order->settings, order->n_settings, diag) : NULL;
+	struct pl_plan *plan =
+		diag ? pl_plan_read(order->file, order->settings, order->n_settings, diag) : NULL;
 	PL_AUTO_FREE char *text = diag ? pl_diag_render(diag) : NULL;
 	size_t n = text ? strlen(text) : 0;
 

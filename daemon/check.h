@@ -1,4 +1,5 @@
-/* daemon/check.h - what pipeloaderd does and then ends: check and draw a file, tell its steps, sources and schema. */
+/* daemon/check.h - what pipeloaderd does and then ends: check and draw a file, tell its steps,
+ * sources and schema. */
 #pragma once
 
 #include "daemon/plan/dump.h"
@@ -11,8 +12,9 @@ struct pl_check_order {
 };
 
 /*
- * Both read the file in this process, print every error and warning to stderr and return the exit status: 0 or 78. check also looks
- * whether the source has a first record, where that is cheap, and prints each step's fields; graph prints the plan in the format.
+ * Both read the file in this process, print every error and warning to stderr and return the exit
+ * status: 0 or 78. check also looks whether the source has a first record, where that is cheap, and
+ * prints each step's fields; graph prints the plan in the format.
  */
 int pl_check_run(const struct pl_check_order *order);
 int pl_check_graph(const struct pl_check_order *order);

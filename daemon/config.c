@@ -21,7 +21,8 @@ static const struct pl_param keys[] = {
 		.kind = PL_PARAM_TEXT,
 		MEMBER(socket),
 		.def = "",
-		.help = "where clients connect: an absolute path or @name; default /run/pipeloader/socket",
+		.help = "where clients connect: an absolute path or @name; default "
+			"/run/pipeloader/socket",
 	},
 	{
 		.key = "memory_max",
@@ -30,7 +31,8 @@ static const struct pl_param keys[] = {
 		.def = "0",
 		.min = 0,
 		.max = 0x1p46,
-		.help = "shared memory of all pipelines together; 0: no limit beside each pipeline's own",
+		.help = "shared memory of all pipelines together; 0: no limit beside each "
+			"pipeline's own",
 	},
 	{
 		.key = "probe_timeout",
@@ -74,10 +76,12 @@ bool pl_config_read(struct pl_config *config, const char *path, struct pl_diag *
 	if (missing) {
 		int file = pl_diag_add_text(diag, path, "", 0);
 
-		pl_diag_error(diag, (struct pl_place){.file = file, .line = 1, .column = 1}, "can't be read: %s",
-			strerror(missing));
+		pl_diag_error(diag, (struct pl_place){.file = file, .line = 1, .column = 1},
+			"can't be read: %s", strerror(missing));
 	}
-	is_good = root && pl_params_fill(&convert, keys, root, root->at, NULL, config);
+	if (root)
+		convert.at = root->at;
+	is_good = root && pl_params_fill(&convert, keys, root, NULL, config);
 	config->pool = pool;
 	return is_good && pl_diag_n_errors(diag) == 0;
 }

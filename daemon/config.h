@@ -14,6 +14,7 @@ struct pl_config {
 	int log; /* enum pl_log_level */
 };
 
-/* Reads and checks the file. True, or false with every fault in `diag`. Finish frees it, also half read. */
+/* Reads and checks the file. True, or false with every fault in `diag`. Finish frees it, also half
+ * read. */
 bool pl_config_read(struct pl_config *config, const char *path, struct pl_diag *diag);
 void pl_config_finish(struct pl_config *config);

@@ -18,7 +18,8 @@ struct pl_graph {
 	uint64_t visitor; /* its number: it may leave meanwhile */
 };
 
-/* What the child needs; numbers are taken before the fork, for it has no part in the progress page. */
+/* What the child needs; numbers are taken before the fork, for it has no part in the progress page.
+ */
 struct order {
 	int out;
 	int plan_fd;
@@ -56,13 +57,17 @@ static void take_numbers(struct order *o, const struct pl_instance *i)
 	o->is_running = team->is_born;
 	if (!o->is_running)
 		return;
-	o->live = (struct pl_dump_live){.dispatcher_pid = (int)team->dispatcher, .n_workers = (int)team->n_workers,
-		.worker_pid = o->pid, .step_ns = o->ns, .step_count = o->count};
+	o->live = (struct pl_dump_live){.dispatcher_pid = (int)team->dispatcher,
+		.n_workers = (int)team->n_workers,
+		.worker_pid = o->pid,
+		.step_ns = o->ns,
+		.step_count = o->count};
 	o->live.seconds = (double)(pl_now_ns() - atomic_load(&team->birth.progress->born_ns)) / 1e9;
 	for (uint32_t w = 0; w < team->n_workers; w++)
 		o->pid[w] = (int)team->worker[w].pid;
 	for (uint32_t step = 0; step < PL_PROGRESS_STEPS; step++) {
-		struct pl_step_sum sum = pl_status_step(team->birth.progress, team->n_workers, step);
+		struct pl_step_sum sum =
+			pl_status_step(team->birth.progress, team->n_workers, step);
 
 		o->ns[step] = sum.ns;
 		o->count[step] = sum.count;
@@ -117,7 +122,11 @@ static int start(struct pl_visitor *v, const struct pl_instance *i, struct order
 {
 	struct pl_supervisor *s = v->supervisor;
 	struct pl_graph *graph = calloc(1, sizeof(*graph));
-	struct pl_child child = {.name = "pl:graph", .role = "graph", .run = run_graph, .context = order, .n_keep = 2,
+	struct pl_child child = {.name = "pl:graph",
+		.role = "graph",
+		.run = run_graph,
+		.context = order,
+		.n_keep = 2,
 		.keep = {&order->out, &order->plan_fd}};
 	int r;
 
@@ -126,8 +135,13 @@ static int start(struct pl_visitor *v, const struct pl_instance *i, struct order
 	order->plan_fd = i->plan_fd;
 	take_numbers(order, i);
 	*graph = (struct pl_graph){.next = s->graphs, .supervisor = s, .visitor = v->number};
-	graph->task = (struct pl_task){.supervisor = s, .what = "graph", .timeout_ms = GRAPH_MS, .done = on_drawn,
-		.context = graph, .socket = -1, .fd = -1};
+	graph->task = (struct pl_task){.supervisor = s,
+		.what = "graph",
+		.timeout_ms = GRAPH_MS,
+		.done = on_drawn,
+		.context = graph,
+		.socket = -1,
+		.fd = -1};
 	r = pl_task_start(&graph->task, &child, &order->out);
 	if (r < 0)
 		free(graph);

@@ -23,9 +23,13 @@ static int run_lister(void *context)
 const char *pl_instance_state_name(enum pl_instance_state state)
 {
 	static const char *const names[] = {
-		[PL_INSTANCE_PROBING] = "probing", [PL_INSTANCE_IDLE] = "idle", [PL_INSTANCE_LISTING] = "listing",
-		[PL_INSTANCE_BORN] = "starting", [PL_INSTANCE_RUNNING] = "running",
-		[PL_INSTANCE_STOPPING] = "stopping", [PL_INSTANCE_FAILED] = "failed",
+		[PL_INSTANCE_PROBING] = "probing",
+		[PL_INSTANCE_IDLE] = "idle",
+		[PL_INSTANCE_LISTING] = "listing",
+		[PL_INSTANCE_BORN] = "starting",
+		[PL_INSTANCE_RUNNING] = "running",
+		[PL_INSTANCE_STOPPING] = "stopping",
+		[PL_INSTANCE_FAILED] = "failed",
 	};
 
 	return names[state];
@@ -85,13 +89,15 @@ static void log_lines(enum pl_log_level level, const char *text)
 	}
 }
 
-/* The card comes from a child that read a user's file: what is used as a size or an index is checked here. */
+/* The card comes from a child that read a user's file: what is used as a size or an index is
+ * checked here. */
 static int card_take(struct pl_instance *i, int fd, struct pl_err *err)
 {
 	struct pl_plan_card *card = calloc(1, sizeof(*card));
 	int r = card ? pl_plan_card_read(card, fd, err) : -ENOMEM;
 
-	if (r == 0 && (card->n_workers < 1 || card->n_workers > PL_PROGRESS_WORKERS || card->memory <= 0))
+	if (r == 0 &&
+		(card->n_workers < 1 || card->n_workers > PL_PROGRESS_WORKERS || card->memory <= 0))
 		r = pl_err_set(err, -EPROTO, "a plan with %lld workers and %lld bytes of memory",
 			(long long)card->n_workers, (long long)card->memory);
 	if (r < 0) {
@@ -116,7 +122,10 @@ static void on_probed(struct pl_task *task, void *context)
 		i->state = PL_INSTANCE_IDLE;
 		log_lines(PL_LOG_WARNING, task->text);
 	} else {
-		pl_instance_fail(i, status ? status : 1, "%s", err.code ? err.text : task->text ? task->text : "");
+		pl_instance_fail(i, status ? status : 1, "%s",
+			err.code     ? err.text
+			: task->text ? task->text
+				     : "");
 		log_lines(PL_LOG_ERROR, i->reason ? i->reason : "out of memory");
 	}
 	pl_pipeline_probed(i->pipeline, i);
@@ -125,34 +134,49 @@ static void on_probed(struct pl_task *task, void *context)
 void pl_instance_probe(struct pl_instance *i)
 {
 	const struct pl_supervisor_options *options = i->supervisor->options;
-	struct pl_probe_order order = {.path = i->pipeline->file, .settings = options->settings,
+	struct pl_probe_order order = {.path = i->pipeline->file,
+		.settings = options->settings,
 		.n_settings = options->n_settings};
-	struct pl_child child = {.name = "pl:probe", .role = "probe", .run = run_probe, .context = &order, .n_keep = 1,
+	struct pl_child child = {.name = "pl:probe",
+		.role = "probe",
+		.run = run_probe,
+		.context = &order,
+		.n_keep = 1,
 		.keep = {&order.out}};
 	int r;
 
-	i->task = (struct pl_task){.supervisor = i->supervisor, .what = "check of the pipeline file",
-		.timeout_ms = i->supervisor->probe_timeout_ms, .done = on_probed, .context = i, .socket = -1, .fd = -1};
+	i->task = (struct pl_task){.supervisor = i->supervisor,
+		.what = "check of the pipeline file",
+		.timeout_ms = i->supervisor->probe_timeout_ms,
+		.done = on_probed,
+		.context = i,
+		.socket = -1,
+		.fd = -1};
 	r = pl_task_start(&i->task, &child, &order.out);
 	if (r == 0)
 		return;
-	pl_instance_fail(i, 1, "%s: the check can't be started: %s", i->pipeline->file, strerror(-r));
+	pl_instance_fail(
+		i, 1, "%s: the check can't be started: %s", i->pipeline->file, strerror(-r));
 	pl_pipeline_probed(i->pipeline, i);
 }
 
 static int on_rebirth(sd_event_source *source, uint64_t now, void *context);
 
-/* A birth that could not be, or ended without a batch handed out: again, later and later, then never. */
+/* A birth that could not be, or ended without a batch handed out: again, later and later, then
+ * never. */
 static void bear_again(struct pl_instance *i, const char *reason)
 {
 	i->state = PL_INSTANCE_BORN;
 	if (i->n_barren >= PL_BIRTHS_MAX) {
-		pl_instance_fail(i, 1, "pipeline '%s' failed %d times in a row without a batch handed out, the last time: %s",
+		pl_instance_fail(i, 1,
+			"pipeline '%s' failed %d times in a row without a batch handed out, the "
+			"last time: %s",
 			i->pipeline->name, i->n_barren, reason);
 		log_lines(PL_LOG_ERROR, i->reason ? i->reason : "out of memory");
 		return;
 	}
-	if (pl_supervisor_after(i->supervisor, &i->rebirth, pl_backoff_ms(i->n_barren), on_rebirth, i) < 0)
+	if (pl_supervisor_after(
+		    i->supervisor, &i->rebirth, pl_backoff_ms(i->n_barren), on_rebirth, i) < 0)
 		pl_instance_fail(i, 1, "out of memory for a timer");
 }
 
@@ -166,10 +190,11 @@ static int budget_check(const struct pl_instance *i, struct pl_err *err)
 	if (most == 0 || (used <= most && need <= most - used))
 		return 0;
 	return pl_err_set(err, -ENOMEM,
-		"pipeline '%s' needs %llu MiB (memory: in %s), but of the daemon's memory_max of %llu MiB other pipelines hold "
+		"pipeline '%s' needs %llu MiB (memory: in %s), but of the daemon's memory_max of "
+		"%llu MiB other pipelines hold "
 		"%llu MiB",
-		i->pipeline->name, (unsigned long long)need >> 20, i->pipeline->file, (unsigned long long)most >> 20,
-		(unsigned long long)used >> 20);
+		i->pipeline->name, (unsigned long long)need >> 20, i->pipeline->file,
+		(unsigned long long)most >> 20, (unsigned long long)used >> 20);
 }
 
 static void bear(struct pl_instance *i)
@@ -231,19 +256,30 @@ void pl_instance_list(struct pl_instance *i)
 {
 	struct pl_lister_order order = {.plan_fd = i->plan_fd};
 	char role[96];
-	struct pl_child child = {.name = "pl:list", .role = role, .nice = (int)i->card->nice, .run = run_lister,
-		.context = &order, .n_keep = 2, .keep = {&order.out, &order.plan_fd}};
+	struct pl_child child = {.name = "pl:list",
+		.role = role,
+		.nice = (int)i->card->nice,
+		.run = run_lister,
+		.context = &order,
+		.n_keep = 2,
+		.keep = {&order.out, &order.plan_fd}};
 	int r;
 
 	if (i->state != PL_INSTANCE_IDLE)
 		return;
 	i->state = PL_INSTANCE_LISTING;
-	i->task = (struct pl_task){.supervisor = i->supervisor, .what = "listing of the source",
-		.timeout_ms = i->supervisor->list_timeout_ms, .done = on_listed, .context = i, .socket = -1, .fd = -1};
+	i->task = (struct pl_task){.supervisor = i->supervisor,
+		.what = "listing of the source",
+		.timeout_ms = i->supervisor->list_timeout_ms,
+		.done = on_listed,
+		.context = i,
+		.socket = -1,
+		.fd = -1};
 	snprintf(role, sizeof(role), "lister %s", i->card->name);
 	r = pl_task_start(&i->task, &child, &order.out);
 	if (r < 0)
-		pl_instance_fail(i, 1, "%s: the listing can't be started: %s", i->pipeline->file, strerror(-r));
+		pl_instance_fail(i, 1, "%s: the listing can't be started: %s", i->pipeline->file,
+			strerror(-r));
 }
 
 void pl_instance_want(struct pl_instance *i)
@@ -325,8 +361,8 @@ void pl_instance_clients(struct pl_instance *i)
 }
 
 /*
- * Every connection given away was asked about with a ping behind it, so a pong tells that all given before it were
- * seen, and that the count of clients, which came before the pong, holds.
+ * Every connection given away was asked about with a ping behind it, so a pong tells that all given
+ * before it were seen, and that the count of clients, which came before the pong, holds.
  */
 void pl_instance_ponged(struct pl_instance *i)
 {
@@ -334,7 +370,8 @@ void pl_instance_ponged(struct pl_instance *i)
 		i->idle_ping = 0;
 		i->is_idle = i->team.n_clients == 0 && i->team.n_given == i->idle_given;
 	}
-	if (!i->is_idle && i->team.pong == i->team.ping && i->team.n_clients == 0 && i->team.n_given > 0)
+	if (!i->is_idle && i->team.pong == i->team.ping && i->team.n_clients == 0 &&
+		i->team.n_given > 0)
 		pl_instance_clients(i);
 }
 

@@ -20,7 +20,7 @@
 #include "proto/wire.h"
 
 #define DEFAULT_SOCKET "/run/pipeloader/socket"
-#define BACKLOG	       1024
+#define BACKLOG        1024
 #define ACCEPTS_A_TURN 16
 #define SHORTAGE_MS    1000
 
@@ -42,8 +42,8 @@ static int handed_in(int *fd)
 }
 
 /*
- * A path left by a daemon that was killed is removed only by who holds the lock of its folder, for then no living daemon
- * can be behind it. The lock is on the folder itself, so no file is left.
+ * A path left by a daemon that was killed is removed only by who holds the lock of its folder, for
+ * then no living daemon can be behind it. The lock is on the folder itself, so no file is left.
  */
 static int lock_folder(struct pl_supervisor *s, const char *path, struct pl_err *err)
 {
@@ -105,12 +105,14 @@ int pl_listen_open(struct pl_supervisor *s, struct pl_err *err)
 	int fd, r = handed_in(&fd);
 
 	if (r < 0)
-		return pl_err_set(err, r, "LISTEN_FDS: one listening SOCK_SEQPACKET socket is expected: %s",
+		return pl_err_set(err, r,
+			"LISTEN_FDS: one listening SOCK_SEQPACKET socket is expected: %s",
 			strerror(-r));
 	if (r == 0)
 		return own_socket(s, name && *name ? name : DEFAULT_SOCKET, err);
 	s->listen_fd = fd;
-	if (listen(fd, BACKLOG) < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) < 0)
+	if (listen(fd, BACKLOG) < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 ||
+		fcntl(fd, F_SETFL, O_NONBLOCK) < 0)
 		return pl_err_set(err, -errno, "LISTEN_FDS: %s", strerror(errno));
 	return 0;
 }
@@ -128,7 +130,8 @@ static void make_room(struct pl_supervisor *s, uint32_t uid)
 		n++;
 	}
 	if (n > PL_NOT_OPENED_MAX)
-		pl_visitor_error(oldest, -EBUSY, 1, "too many connections of this user that were not opened");
+		pl_visitor_error(oldest, -EBUSY, 1,
+			"too many connections of this user that were not opened");
 }
 
 static int on_shortage_over(sd_event_source *source, uint64_t now, void *context)
@@ -139,7 +142,8 @@ static int on_shortage_over(sd_event_source *source, uint64_t now, void *context
 
 static void pause_accepting(struct pl_supervisor *s, int code)
 {
-	pl_log(PL_LOG_WARNING, "errno=%d (%s): connections wait until descriptors are free", code, strerror(code));
+	pl_log(PL_LOG_WARNING, "errno=%d (%s): connections wait until descriptors are free", code,
+		strerror(code));
 	sd_event_source_set_enabled(s->accepting, SD_EVENT_OFF);
 	(void)!pl_supervisor_after(s, &s->shortage, SHORTAGE_MS, on_shortage_over, s);
 }
@@ -221,7 +225,8 @@ static void refuse_name(struct pl_visitor *v, const char *name)
 		const char *one = allowed_name_at(v, i);
 
 		if (one)
-			at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s", told++ ? ", " : "; there are: ", one);
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s",
+				told++ ? ", " : "; there are: ", one);
 	}
 	pl_visitor_error(v, -ENOENT, 64, text);
 }
@@ -231,7 +236,8 @@ static int n_waiting(const struct pl_supervisor *s, uint32_t uid)
 	int n = 0;
 
 	for (const struct pl_visitor *v = s->visitors; v; v = v->next)
-		n += v->peer.uid == uid && v->state != PL_VISITOR_NEW && v->state != PL_VISITOR_GONE;
+		n += v->peer.uid == uid && v->state != PL_VISITOR_NEW &&
+		     v->state != PL_VISITOR_GONE;
 	return n;
 }
 
@@ -262,7 +268,8 @@ void pl_listen_hear(struct pl_visitor *v)
 	if (r == PL_FRAME_END || r == -ECONNRESET)
 		pl_visitor_dismiss(v);
 	else if (r != 0)
-		pl_visitor_error(v, -EPROTO, 1, "the first message can't be read: is this client of another version?");
+		pl_visitor_error(v, -EPROTO, 1,
+			"the first message can't be read: is this client of another version?");
 	else if (wire.kind == PL_WIRE_OPEN)
 		hear_open(v, &wire.open);
 	else if (wire.kind == PL_WIRE_ASK)
@@ -293,7 +300,8 @@ bool pl_listen_leave(struct pl_supervisor *s)
 
 	if (s->listen_fd < 0)
 		return true;
-	if (getsockname(s->listen_fd, (struct sockaddr *)&address, &n) < 0 || shutdown(s->listen_fd, SHUT_RD) < 0)
+	if (getsockname(s->listen_fd, (struct sockaddr *)&address, &n) < 0 ||
+		shutdown(s->listen_fd, SHUT_RD) < 0)
 		return false;
 	while (accept_one(s) == 0)
 		some = true;
@@ -302,7 +310,8 @@ bool pl_listen_leave(struct pl_supervisor *s)
 		return true;
 	}
 	if (rebind(s, &address, n) < 0)
-		pl_log(PL_LOG_INFO, "another daemon has taken the name: serves its last clients, then ends");
+		pl_log(PL_LOG_INFO,
+			"another daemon has taken the name: serves its last clients, then ends");
 	return false;
 }
 

@@ -4,8 +4,9 @@
 #include "daemon/visitor.h"
 
 /*
- * Finds the socket to listen on: handed in by the service manager or a job's starter, else options->socket, $PIPELOADER_SOCKET or the
- * default path, which is made here. 0 or -errno with err.
+ * Finds the socket to listen on: handed in by the service manager or a job's starter, else
+ * options->socket, $PIPELOADER_SOCKET or the default path, which is made here. 0 or -errno with
+ * err.
  */
 int pl_listen_open(struct pl_supervisor *s, struct pl_err *err) PL_MUST_CHECK;
 
@@ -19,8 +20,9 @@ void pl_listen_resume(struct pl_supervisor *s);
 void pl_listen_hear(struct pl_visitor *v);
 
 /*
- * Ends listening so that nobody who connected is lost: whoever got in meanwhile is accepted, and then, if the name is still to be had,
- * listening goes on. True: nobody was there, and nobody can connect any more.
+ * Ends listening so that nobody who connected is lost: whoever got in meanwhile is accepted, and
+ * then, if the name is still to be had, listening goes on. True: nobody was there, and nobody can
+ * connect any more.
  */
 bool pl_listen_leave(struct pl_supervisor *s);
 

@@ -1,4 +1,5 @@
-/* daemon/lister.c - lists a plan's source, once: the sealed listing, or the reason why there is none. */
+/* daemon/lister.c - lists a plan's source, once: the sealed listing, or the reason why there is
+ * none. */
 #include <errno.h>
 #include <stdio.h>
 

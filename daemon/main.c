@@ -7,15 +7,16 @@
 #include "daemon/supervisor.h"
 #include "daemon/sys/log.h"
 
-#define EX_USAGE_STATUS	 64
+#define EX_USAGE_STATUS  64
 #define EX_CONFIG_STATUS 78
-#define DEFAULT_CONFIG	 "/etc/pipeloaderd/pipeloaderd.yaml"
-#define LIST_MAX	 64
+#define DEFAULT_CONFIG   "/etc/pipeloaderd/pipeloaderd.yaml"
+#define DEFAULT_FOLDER   "/etc/pipeloaderd/pipelines"
+#define LIST_MAX         64
 
 struct command_line;
 
 struct mode {
-	const char *option; /* NULL: the machine's daemon */
+	const char *option;   /* NULL: the machine's daemon */
 	const char *argument; /* what follows it, or NULL */
 	const char *help;
 	int (*run)(const struct command_line *line);
@@ -95,19 +96,25 @@ static int store_setting(struct command_line *line, char *argument)
 }
 
 static const struct option_rule rules[] = {
-	{"--config", "FILE", "the daemon's own file (default " DEFAULT_CONFIG ", if it is there)", store_config},
-	{"--pipelines", "PATH", "a pipeline file or a folder of them, instead of the config's; may be repeated",
+	{"--config", "FILE", "the daemon's own file (default " DEFAULT_CONFIG ", if it is there)",
+		store_config},
+	{"--pipelines", "PATH",
+		"a pipeline file or a folder of them, instead of the config's; may be repeated",
 		store_pipelines},
 	{"--socket", "PATH", "where clients connect: an absolute path or @name", store_socket},
-	{"--set", "NAME=VALUE", "a declared parameter of the pipeline file; may be repeated", store_setting},
+	{"--set", "NAME=VALUE", "a declared parameter of the pipeline file; may be repeated",
+		store_setting},
 	{"--format", "FORMAT", "of --graph: text, dot or json", store_format},
 	{"--json", NULL, "of --ops and --sources", store_json},
 };
 
 static int run_machine(const struct command_line *line)
 {
-	struct pl_supervisor_options options = {.n_paths = line->n_pipelines, .paths = line->pipelines,
-		.config = line->config, .socket = line->socket};
+	struct pl_supervisor_options options = {.n_paths = line->n_pipelines,
+		.paths = line->pipelines,
+		.config = line->config,
+		.socket = line->socket};
+	const char *folder = DEFAULT_FOLDER;
 	struct pl_config config = {0};
 	struct pl_diag *diag = pl_diag_create();
 	PL_AUTO_FREE char *text = NULL;
@@ -116,14 +123,15 @@ static int run_machine(const struct command_line *line)
 	if (!options.config && access(DEFAULT_CONFIG, R_OK) == 0)
 		options.config = DEFAULT_CONFIG;
 	if (!options.config && options.n_paths == 0) {
-		pl_diag_destroy(diag);
-		return usage_error("no pipelines: --config or --pipelines is needed, for there is no " DEFAULT_CONFIG, "");
+		options.paths = &folder;
+		options.n_paths = 1;
 	}
 	if (options.config && diag && !pl_config_read(&config, options.config, diag)) {
 		text = pl_diag_render(diag);
 		fprintf(stderr, "%s\n", text ? text : "out of memory");
 	} else {
-		pl_log_open(PL_LOG_STDERR, options.config ? (enum pl_log_level)config.log : PL_LOG_INFO);
+		pl_log_open(PL_LOG_STDERR,
+			options.config ? (enum pl_log_level)config.log : PL_LOG_INFO);
 		pl_log_role("supervisor");
 		if (!options.socket && config.socket && *config.socket)
 			options.socket = config.socket;
@@ -136,8 +144,12 @@ static int run_machine(const struct command_line *line)
 
 static int run_job(const struct command_line *line)
 {
-	struct pl_supervisor_options options = {.is_job = true, .n_paths = 1, .paths = &line->file,
-		.n_settings = line->n_settings, .settings = line->settings, .socket = line->socket};
+	struct pl_supervisor_options options = {.is_job = true,
+		.n_paths = 1,
+		.paths = &line->file,
+		.n_settings = line->n_settings,
+		.settings = line->settings,
+		.socket = line->socket};
 
 	pl_log_open(PL_LOG_JOURNAL, PL_LOG_INFO);
 	pl_log_role("job");
@@ -146,7 +158,8 @@ static int run_job(const struct command_line *line)
 
 static struct pl_check_order check_order(const struct command_line *line)
 {
-	return (struct pl_check_order){.file = line->file, .settings = line->settings, .n_settings = line->n_settings};
+	return (struct pl_check_order){
+		.file = line->file, .settings = line->settings, .n_settings = line->n_settings};
 }
 
 static int run_check(const struct command_line *line)
@@ -200,7 +213,8 @@ static const struct mode machine = {NULL, NULL, "", run_machine};
 
 static const struct mode modes[] = {
 	{"--job", "FILE", "a job's daemon: one pipeline file, ends after its last client", run_job},
-	{"--check", "FILE", "check a pipeline file; print every error, or each step's fields", run_check},
+	{"--check", "FILE", "check a pipeline file; print every error, or each step's fields",
+		run_check},
 	{"--graph", "FILE", "print where each step runs", run_graph},
 	{"--ops", NULL, "print the steps and their parameters", run_ops},
 	{"--sources", NULL, "print the sources and their parameters", run_sources},
@@ -216,15 +230,18 @@ static int run_help(const struct command_line *line)
 	puts("Usage: pipeloaderd [OPTION]...\n"
 	     "Prepares training data for every process of this machine, or does one of:\n");
 	for (size_t i = 0; i < PL_ARRAY_LEN(modes); i++) {
-		snprintf(left, sizeof(left), "%s %s", modes[i].option, modes[i].argument ? modes[i].argument : "");
+		snprintf(left, sizeof(left), "%s %s", modes[i].option,
+			modes[i].argument ? modes[i].argument : "");
 		printf("  %-24s%s\n", left, modes[i].help);
 	}
 	puts("\nOptions:");
 	for (size_t i = 0; i < PL_ARRAY_LEN(rules); i++) {
-		snprintf(left, sizeof(left), "%s %s", rules[i].option, rules[i].argument ? rules[i].argument : "");
+		snprintf(left, sizeof(left), "%s %s", rules[i].option,
+			rules[i].argument ? rules[i].argument : "");
 		printf("  %-24s%s\n", left, rules[i].help);
 	}
-	puts("\nExit status: 0, 1 (failed), 64 (usage), 78 (the configuration or a pipeline file).");
+	puts("\nExit status: 0, 1 (failed), 64 (usage), 78 (the configuration or a pipeline "
+	     "file).");
 	return 0;
 }
 

@@ -38,7 +38,10 @@ static struct pl_progress_worker *page_of(const struct pl_member *m)
 
 static void tell(const struct pl_member *m, enum pl_control_kind kind, pid_t pid, int32_t status)
 {
-	struct pl_control c = {.kind = kind, .worker = m->number, .generation = m->generation, .pid = (uint32_t)pid,
+	struct pl_control c = {.kind = kind,
+		.worker = m->number,
+		.generation = m->generation,
+		.pid = (uint32_t)pid,
 		.status = status};
 
 	pl_team_post(m->team, &c);
@@ -76,7 +79,8 @@ static void bear_later(struct pl_member *m)
 	if (ms == 0)
 		pl_member_bear(m);
 	else if (pl_supervisor_after(m->team->supervisor, &m->rebirth, ms, on_rebirth, m) < 0)
-		pl_team_kill(m->team, PL_TEAM_DIED, "worker %u: out of memory for a timer", m->number);
+		pl_team_kill(
+			m->team, PL_TEAM_DIED, "worker %u: out of memory for a timer", m->number);
 }
 
 /* CLD_* and a number back to what waitpid says, for the dispatcher judges who is to blame by it. */
@@ -90,8 +94,8 @@ static int32_t wait_status(const siginfo_t *how)
 static void give_up(struct pl_member *m, const char *text, const char *place)
 {
 	pl_team_kill(m->team, PL_TEAM_FAILED,
-		"worker %u died %d times in a row without finishing a sample, the last time: %s%s", m->number,
-		m->n_barren, text, place);
+		"worker %u died %d times in a row without finishing a sample, the last time: %s%s",
+		m->number, m->n_barren, text, place);
 }
 
 static int on_worker_exit(sd_event_source *source, const siginfo_t *how, void *context)
@@ -112,8 +116,9 @@ static int on_worker_exit(sd_event_source *source, const siginfo_t *how, void *c
 	tell(m, PL_CONTROL_REAPED, pid, wait_status(how));
 	if (is_expected)
 		return 0;
-	pl_log(PL_LOG_WARNING, "pipeline=%s birth=%llu worker=%u generation=%u pid=%d %s%s", team->birth.name,
-		(unsigned long long)team->birth.number, m->number, m->generation, (int)pid, text, place);
+	pl_log(PL_LOG_WARNING, "pipeline=%s birth=%llu worker=%u generation=%u pid=%d %s%s",
+		team->birth.name, (unsigned long long)team->birth.number, m->number, m->generation,
+		(int)pid, text, place);
 	if (m->n_barren >= PL_GENERATIONS_MAX)
 		give_up(m, text, place);
 	else
@@ -124,10 +129,16 @@ static int on_worker_exit(sd_event_source *source, const siginfo_t *how, void *c
 static pid_t fork_worker(struct pl_member *m)
 {
 	struct pl_team *team = m->team;
-	struct start start = {.birth = team->birth, .worker = m->number, .generation = m->generation};
+	struct start start = {
+		.birth = team->birth, .worker = m->number, .generation = m->generation};
 	char name[16], role[96];
-	struct pl_child child = {.name = name, .role = role, .nice = (int)team->instance->card->nice,
-		.birth = &team->birth, .run = run_worker, .context = &start, .n_keep = 2,
+	struct pl_child child = {.name = name,
+		.role = role,
+		.nice = (int)team->instance->card->nice,
+		.birth = &team->birth,
+		.run = run_worker,
+		.context = &start,
+		.n_keep = 2,
 		.keep = {&start.birth.plan_fd, &start.birth.listing_fd}};
 
 	start.birth.arena_fd = start.birth.control_fd = -1;
@@ -149,7 +160,8 @@ void pl_member_bear(struct pl_member *m)
 	atomic_store(&page->generation, m->generation);
 	r = fork_worker(m);
 	if (r < 0) {
-		pl_log(PL_LOG_ERROR, "pipeline=%s worker=%u errno=%d: can't be forked", team->birth.name, m->number, -r);
+		pl_log(PL_LOG_ERROR, "pipeline=%s worker=%u errno=%d: can't be forked",
+			team->birth.name, m->number, -r);
 		if (++m->n_barren >= PL_GENERATIONS_MAX)
 			give_up(m, strerror(-r), "");
 		else
@@ -159,11 +171,13 @@ void pl_member_bear(struct pl_member *m)
 	m->pid = r;
 	atomic_store(&page->pid, (uint32_t)r);
 	tell(m, PL_CONTROL_BORN, m->pid, 0);
-	r = sd_event_add_child(team->supervisor->loop, &m->child, m->pid, WEXITED, on_worker_exit, m);
+	r = sd_event_add_child(
+		team->supervisor->loop, &m->child, m->pid, WEXITED, on_worker_exit, m);
 	if (r < 0) {
 		pl_supervisor_bury(team->supervisor, m->pid);
 		m->pid = 0;
-		pl_team_kill(team, PL_TEAM_DIED, "worker %u can't be watched: %s", m->number, strerror(-r));
+		pl_team_kill(team, PL_TEAM_DIED, "worker %u can't be watched: %s", m->number,
+			strerror(-r));
 	}
 }
 

@@ -13,10 +13,11 @@ struct pl_member {
 	struct sd_event_source *child;
 	struct sd_event_source *rebirth;
 	uint64_t samples_before; /* the progress page's counter when this generation was born */
-	int n_barren;		 /* generations in a row that finished no sample */
+	int n_barren;            /* generations in a row that finished no sample */
 };
 
-/* Forks the next generation and tells the dispatcher. One that can't be forked is tried again after a while. */
+/* Forks the next generation and tells the dispatcher. One that can't be forked is tried again after
+ * a while. */
 void pl_member_bear(struct pl_member *m);
 
 /* SIGKILL, and no rebirth. */

@@ -8,7 +8,8 @@
 
 #include "daemon/sys/log.h"
 
-/* "photos" of "/etc/pipeloaderd/pipelines/photos.yaml": what it is called until its plan says a name. */
+/* "photos" of "/etc/pipeloaderd/pipelines/photos.yaml": what it is called until its plan says a
+ * name. */
 static void name_of_file(char *name, size_t n, const char *file)
 {
 	const char *slash = strrchr(file, '/');
@@ -136,8 +137,8 @@ static bool is_same_plan(const struct pl_instance *a, const struct pl_instance *
 	void *ma, *mb;
 	bool same;
 
-	if (a->plan_fd < 0 || b->plan_fd < 0 || fstat(a->plan_fd, &sa) < 0 || fstat(b->plan_fd, &sb) < 0 ||
-		sa.st_size != sb.st_size || sa.st_size == 0)
+	if (a->plan_fd < 0 || b->plan_fd < 0 || fstat(a->plan_fd, &sa) < 0 ||
+		fstat(b->plan_fd, &sb) < 0 || sa.st_size != sb.st_size || sa.st_size == 0)
 		return false;
 	ma = mmap(NULL, (size_t)sa.st_size, PROT_READ, MAP_PRIVATE, a->plan_fd, 0);
 	mb = mmap(NULL, (size_t)sb.st_size, PROT_READ, MAP_PRIVATE, b->plan_fd, 0);
@@ -155,7 +156,8 @@ static void first_probed(struct pl_pipeline *p, struct pl_instance *i)
 		return;
 	snprintf(p->name, sizeof(p->name), "%s", i->card->name);
 	pl_log(PL_LOG_INFO, "pipeline=%s file=%s checked workers=%lld%s", p->name, p->file,
-		(long long)i->card->n_workers, i->card->is_sequential ? " (sequential: workers: none)" : "");
+		(long long)i->card->n_workers,
+		i->card->is_sequential ? " (sequential: workers: none)" : "");
 	if (i->card->starts_eagerly || p->supervisor->options->is_job)
 		pl_instance_want(i);
 }
@@ -166,10 +168,13 @@ static void candidate_probed(struct pl_pipeline *p, struct pl_instance *i)
 		retire(p, i);
 		p->candidate = NULL;
 	} else if (p->is_asked_anew || p->now->state == PL_INSTANCE_FAILED) {
-		take_candidate(p); /* nobody uses it: openers get the newest errors, or the newest plan */
+		take_candidate(
+			p); /* nobody uses it: openers get the newest errors, or the newest plan */
 	} else if (i->state == PL_INSTANCE_FAILED) {
 		refuse_candidate(p, i->reason);
 	} else if (is_live(p->now)) {
+		free(p->refused);
+		p->refused = NULL;
 		pl_instance_list(i);
 	} else {
 		take_candidate(p);
@@ -182,7 +187,8 @@ void pl_pipeline_probed(struct pl_pipeline *p, struct pl_instance *i)
 	const char *by;
 
 	if (i->state != PL_INSTANCE_FAILED && has_taken_name(p, i->card->name, &by)) {
-		pl_instance_fail(i, 78, "%s: name: '%s' is already the name of %s", p->file, i->card->name, by);
+		pl_instance_fail(i, 78, "%s: name: '%s' is already the name of %s", p->file,
+			i->card->name, by);
 		pl_log(PL_LOG_ERROR, "%s", i->reason ? i->reason : "out of memory");
 	}
 	if (i == p->now)
@@ -210,14 +216,16 @@ void pl_pipeline_renew(struct pl_pipeline *p)
 		pl_log(PL_LOG_ERROR, "pipeline=%s reload: out of memory", p->name);
 }
 
-/* A birth that never had a client is a reborn one: its clients are on their way back, and mean the plan they had. */
+/* A birth that never had a client is a reborn one: its clients are on their way back, and mean the
+ * plan they had. */
 static bool is_deserted(const struct pl_instance *i)
 {
 	const struct pl_team *team = &i->team;
 
 	if (i->state == PL_INSTANCE_FAILED)
 		return true;
-	return i->state == PL_INSTANCE_RUNNING && team->n_given > 0 && team->n_clients == 0 && team->pong == team->ping;
+	return i->state == PL_INSTANCE_RUNNING && team->n_given > 0 && team->n_clients == 0 &&
+	       team->pong == team->ping;
 }
 
 void pl_pipeline_opened(struct pl_pipeline *p)
@@ -250,9 +258,12 @@ static void refuse_uid(struct pl_pipeline *p, struct pl_visitor *v)
 	char text[PL_NAME_MAX + 160];
 
 	if (p->now->card)
-		snprintf(text, sizeof(text), "uid %u may not open pipeline '%s' (serve: allow)", v->peer.uid, p->name);
+		snprintf(text, sizeof(text), "uid %u may not open pipeline '%s' (serve: allow)",
+			v->peer.uid, p->name);
 	else
-		snprintf(text, sizeof(text), "the file of pipeline '%s' has errors; the daemon's log names them", p->name);
+		snprintf(text, sizeof(text),
+			"the file of pipeline '%s' has errors; the daemon's log names them",
+			p->name);
 	pl_visitor_error(v, -EACCES, p->now->card ? 1 : 78, text);
 }
 
@@ -263,7 +274,9 @@ static void give(struct pl_instance *i, struct pl_visitor *v)
 	if (r == 0)
 		pl_visitor_part(v);
 	else if (r != -EAGAIN)
-		pl_log(PL_LOG_WARNING, "pipeline=%s errno=%d: a connection can't be handed over yet", i->pipeline->name, -r);
+		pl_log(PL_LOG_WARNING,
+			"pipeline=%s errno=%d: a connection can't be handed over yet",
+			i->pipeline->name, -r);
 }
 
 void pl_pipeline_serve(struct pl_pipeline *p, struct pl_visitor *v)
@@ -277,8 +290,10 @@ void pl_pipeline_serve(struct pl_pipeline *p, struct pl_visitor *v)
 	else if (!pl_pipeline_allows(p, &v->peer))
 		refuse_uid(p, v);
 	else if (i->state == PL_INSTANCE_FAILED)
-		pl_visitor_error(v, -EINVAL, i->exit_status, i->reason ? i->reason : "out of memory");
-	else if (i->state == PL_INSTANCE_RUNNING && i->team.is_ready && i->team.end == PL_TEAM_LIVES)
+		pl_visitor_error(
+			v, -EINVAL, i->exit_status, i->reason ? i->reason : "out of memory");
+	else if (i->state == PL_INSTANCE_RUNNING && i->team.is_ready &&
+		 i->team.end == PL_TEAM_LIVES)
 		give(i, v);
 	else
 		pl_instance_want(i);

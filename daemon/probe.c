@@ -4,25 +4,28 @@
 
 #include "daemon/task.h"
 
-static int answer(const struct pl_probe_order *order, struct pl_probe_result *head, const char *text, int fd)
+static int answer(
+	const struct pl_probe_order *order, struct pl_probe_result *head, const char *text, int fd)
 {
 	return pl_task_answer(order->out, head, text, fd) < 0 ? 1 : 0;
 }
 
-/* Names of `allow` that nobody has are no error, for the file may be meant for many machines; they are told. */
+/* Names of `allow` that nobody has are no error, for the file may be meant for many machines; they
+ * are told. */
 static char *warnings_with(const char *warnings, const struct pl_plan *plan, const char *unknown)
 {
 	char *text = NULL;
 
 	if (!unknown[0])
 		return strdup(warnings);
-	if (asprintf(&text, "%s%s%s: warning: serve: allow: not known on this machine: %s", warnings,
-		    *warnings ? "\n" : "", plan->file, unknown) < 0)
+	if (asprintf(&text, "%s%s%s: warning: serve: allow: not known on this machine: %s",
+		    warnings, *warnings ? "\n" : "", plan->file, unknown) < 0)
 		return NULL;
 	return text;
 }
 
-static int answer_plan(const struct pl_probe_order *order, const struct pl_plan *plan, const char *warnings)
+static int answer_plan(
+	const struct pl_probe_order *order, const struct pl_plan *plan, const char *warnings)
 {
 	struct pl_probe_result head = {0};
 	char unknown[1024], text[256];
@@ -31,7 +34,8 @@ static int answer_plan(const struct pl_probe_order *order, const struct pl_plan 
 
 	if (fd < 0) {
 		head.exit_status = 1;
-		snprintf(text, sizeof(text), "%s: the plan can't be sealed: %s", order->path, strerror(-fd));
+		snprintf(text, sizeof(text), "%s: the plan can't be sealed: %s", order->path,
+			strerror(-fd));
 		return answer(order, &head, text, -1);
 	}
 	pl_allow_resolve(&head.allow, &plan->allow, unknown, sizeof(unknown));
@@ -43,7 +47,8 @@ int pl_probe_run(const struct pl_probe_order *order)
 {
 	struct pl_probe_result head = {.exit_status = 78};
 	struct pl_diag *diag = pl_diag_create();
-	struct pl_plan *plan = diag ? pl_plan_read(order->path, order->settings, order->n_settings, diag) : NULL;
+	struct pl_plan *plan =
+		diag ? pl_plan_read(order->path, order->settings, order->n_settings, diag) : NULL;
 	PL_AUTO_FREE char *text = diag ? pl_diag_render(diag) : NULL;
 
 	if (!text) {

@@ -23,7 +23,8 @@ static bool is_pipeline_file(const struct dirent *entry)
 {
 	const char *dot = strrchr(entry->d_name, '.');
 
-	return entry->d_name[0] != '.' && dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+	return entry->d_name[0] != '.' && dot &&
+	       (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
 }
 
 static int filter(const struct dirent *entry)
@@ -70,7 +71,8 @@ static void add_folder(struct files *files, const char *folder)
 	for (int i = 0; i < n; i++) {
 		char path[PATH_MAX];
 
-		if (snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name) < (int)sizeof(path))
+		if (snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name) <
+			(int)sizeof(path))
 			add_file(files, path);
 		free(entries[i]);
 	}
@@ -85,6 +87,19 @@ static void add_path(struct files *files, const char *path)
 		add_folder(files, path);
 	else
 		add_file(files, path);
+}
+
+/* As everywhere in the language, relative paths count from the file that names them. */
+static void add_named(struct files *files, const char *config, const char *path)
+{
+	const char *slash = strrchr(config, '/');
+	char whole[PATH_MAX];
+
+	if (path[0] == '/' || !slash)
+		add_path(files, path);
+	else if (snprintf(whole, sizeof(whole), "%.*s/%s", (int)(slash - config), config, path) <
+		 (int)sizeof(whole))
+		add_path(files, whole);
 }
 
 static void apply(struct pl_supervisor *s, const struct files *files)
@@ -102,7 +117,8 @@ static void apply(struct pl_supervisor *s, const struct files *files)
 			pl_pipeline_remove(p);
 	}
 	for (int i = 0; i < files->n; i++)
-		if (!pl_pipeline_of_file(s, files->path[i]) && !pl_pipeline_create(s, files->path[i]))
+		if (!pl_pipeline_of_file(s, files->path[i]) &&
+			!pl_pipeline_create(s, files->path[i]))
 			pl_log(PL_LOG_ERROR, "file=%s: out of memory", files->path[i]);
 }
 
@@ -128,7 +144,7 @@ static bool read_config(struct pl_supervisor *s, struct files *files)
 		s->probe_timeout_ms = (uint64_t)config.probe_timeout_ns / 1000000;
 		s->list_timeout_ms = (uint64_t)config.list_timeout_ns / 1000000;
 		for (int i = 0; s->options->n_paths == 0 && i < config.pipelines.n; i++)
-			add_path(files, config.pipelines.v[i]);
+			add_named(files, s->options->config, config.pipelines.v[i]);
 	} else if (diag) {
 		log_diag(diag);
 	}

@@ -23,7 +23,8 @@ struct pl_step_sum pl_status_step(const struct pl_progress *page, uint32_t n_wor
 	return sum;
 }
 
-/* Where the workers' busy time went: the dearest step's id, or -1 for what is no step's, which is reading. */
+/* Where the workers' busy time went: the dearest step's id, or -1 for what is no step's, which is
+ * reading. */
 static int dearest(const struct pl_instance *i, uint64_t busy_ns)
 {
 	const struct pl_progress *page = i->team.birth.progress;
@@ -75,22 +76,28 @@ static json_t *worker_json(const struct pl_instance *i, const struct pl_member *
 	uint64_t record = atomic_load(&page->record), since = atomic_load(&page->since_ns);
 	uint32_t step = atomic_load(&page->step);
 	bool is_busy = m->pid && record != PL_PROGRESS_IDLE;
-	json_t *o = json_pack("{s:i,s:i,s:i,s:s,s:I}", "worker", (int)m->number, "pid", (int)m->pid, "generation",
-		(int)m->generation, "state", m->pid == 0 ? "dead" : is_busy ? "busy" : "waiting", "samples",
-		(json_int_t)atomic_load(&page->samples));
+	json_t *o = json_pack("{s:i,s:i,s:i,s:s,s:I}", "worker", (int)m->number, "pid", (int)m->pid,
+		"generation", (int)m->generation, "state",
+		m->pid == 0 ? "dead"
+		: is_busy   ? "busy"
+			    : "waiting",
+		"samples", (json_int_t)atomic_load(&page->samples));
 
 	if (o && is_busy) {
 		json_object_set_new(o, "record", json_integer((json_int_t)record));
 		if (step < i->card->n_steps && step < PL_STEPS_MAX)
 			json_object_set_new(o, "step", json_string(i->card->step_name[step]));
-		json_object_set_new(o, "since_s", json_real((double)(pl_now_ns() - since) / NS_PER_S));
+		json_object_set_new(
+			o, "since_s", json_real((double)(pl_now_ns() - since) / NS_PER_S));
 	}
 	return o;
 }
 
 static const char *stage_name(unsigned stage)
 {
-	return stage == PL_STAGE_PRE ? "pre_main" : stage == PL_STAGE_POST ? "post_main" : "workers";
+	return stage == PL_STAGE_PRE    ? "pre_main"
+	       : stage == PL_STAGE_POST ? "post_main"
+					: "workers";
 }
 
 static json_t *steps_json(const struct pl_instance *i)
@@ -103,18 +110,19 @@ static json_t *steps_json(const struct pl_instance *i)
 
 		if (i->team.is_born)
 			sum = pl_status_step(i->team.birth.progress, i->team.n_workers, step);
-		json_array_append_new(list, json_pack("{s:i,s:s,s:s,s:I,s:I}", "id", (int)step, "name",
-			card->step_name[step], "stage", stage_name(card->step_stage[step]), "ns", (json_int_t)sum.ns,
-			"count", (json_int_t)sum.count));
+		json_array_append_new(list,
+			json_pack("{s:i,s:s,s:s,s:I,s:I}", "id", (int)step, "name",
+				card->step_name[step], "stage", stage_name(card->step_stage[step]),
+				"ns", (json_int_t)sum.ns, "count", (json_int_t)sum.count));
 	}
 	return list;
 }
 
 static void add_page(json_t *o, const struct pl_progress *page)
 {
-	json_t *slots = json_pack("{s:i,s:i,s:i,s:i}", "total", (int)atomic_load(&page->n_slots), "free",
-		(int)atomic_load(&page->n_free), "lent", (int)atomic_load(&page->n_lent), "ready",
-		(int)atomic_load(&page->n_ready));
+	json_t *slots = json_pack("{s:i,s:i,s:i,s:i}", "total", (int)atomic_load(&page->n_slots),
+		"free", (int)atomic_load(&page->n_free), "lent", (int)atomic_load(&page->n_lent),
+		"ready", (int)atomic_load(&page->n_ready));
 
 	json_object_set_new(o, "slots", slots);
 	json_object_set_new(o, "samples", json_integer((json_int_t)atomic_load(&page->samples)));
@@ -138,7 +146,8 @@ static void add_team(json_t *o, const struct pl_instance *i)
 	json_object_set_new(o, "clients", json_integer(i->team.n_clients));
 	json_object_set_new(o, "arena_bytes", json_integer((json_int_t)i->team.birth.arena_bytes));
 	add_page(o, i->team.birth.progress);
-	json_object_set_new(o, "bottleneck", json_string(pl_status_bottleneck(i, bottleneck, sizeof(bottleneck))));
+	json_object_set_new(o, "bottleneck",
+		json_string(pl_status_bottleneck(i, bottleneck, sizeof(bottleneck))));
 }
 
 static int n_waiting(const struct pl_pipeline *p)
@@ -164,9 +173,10 @@ static json_t *pipeline_json(const struct pl_pipeline *p)
 	const struct pl_instance *i = p->now;
 	uint64_t retired_bytes;
 	int retired = pl_retired_count(&p->arenas, &retired_bytes);
-	json_t *o = json_pack("{s:s,s:s,s:s,s:I,s:i,s:i,s:{s:i,s:I}}", "name", p->name, "file", p->file, "state",
-		pl_instance_state_name(i->state), "births", (json_int_t)p->n_births, "waiting", n_waiting(p),
-		"old_instances", n_retired(p), "retired", "arenas", retired, "bytes", (json_int_t)retired_bytes);
+	json_t *o = json_pack("{s:s,s:s,s:s,s:I,s:i,s:i,s:{s:i,s:I}}", "name", p->name, "file",
+		p->file, "state", pl_instance_state_name(i->state), "births",
+		(json_int_t)p->n_births, "waiting", n_waiting(p), "old_instances", n_retired(p),
+		"retired", "arenas", retired, "bytes", (json_int_t)retired_bytes);
 
 	if (!o)
 		return NULL;
@@ -191,10 +201,12 @@ char *pl_status_json(const struct pl_supervisor *s, const struct pl_peer *peer, 
 	char *text;
 
 	for (const struct pl_pipeline *p = s->pipelines; p; p = p->next)
-		if (!p->is_gone && pl_pipeline_allows(p, peer) && (!*only || s->options->is_job || strcmp(only, p->name) == 0))
+		if (!p->is_gone && pl_pipeline_allows(p, peer) &&
+			(!*only || s->options->is_job || strcmp(only, p->name) == 0))
 			json_array_append_new(list, pipeline_json(p));
-	root = json_pack("{s:s,s:i,s:f,s:b,s:o}", "version", PL_VERSION, "pid", (int)s->pid, "uptime_s",
-		(double)(pl_now_ns() - s->started_ns) / NS_PER_S, "job", (int)s->options->is_job, "pipelines", list);
+	root = json_pack("{s:s,s:i,s:f,s:b,s:o}", "version", PL_VERSION, "pid", (int)s->pid,
+		"uptime_s", (double)(pl_now_ns() - s->started_ns) / NS_PER_S, "job",
+		(int)s->options->is_job, "pipelines", list);
 	text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
 	json_decref(root);
 	return text;

@@ -10,15 +10,15 @@
 
 #include "daemon/ask.h"
 #include "daemon/born.h"
+#include "daemon/linger.h"
 #include "daemon/listen.h"
 #include "daemon/pipeline.h"
 #include "daemon/roster.h"
 #include "daemon/sys/log.h"
 #include "daemon/sys/notify.h"
 
-#define PROBE_MS	60000
-#define LIST_MS		3600000
-#define LINGER_MS	10000
+#define PROBE_MS 60000
+#define LIST_MS  3600000
 
 int pl_supervisor_after(struct pl_supervisor *s, struct sd_event_source **source, uint64_t ms,
 	int (*callback)(sd_event_source *, uint64_t, void *), void *context)
@@ -26,7 +26,8 @@ int pl_supervisor_after(struct pl_supervisor *s, struct sd_event_source **source
 	int r;
 
 	pl_supervisor_drop(source);
-	r = sd_event_add_time_relative(s->loop, source, CLOCK_MONOTONIC, ms * 1000, 1000, callback, context);
+	r = sd_event_add_time_relative(
+		s->loop, source, CLOCK_MONOTONIC, ms * 1000, 1000, callback, context);
 	return r < 0 ? r : 0;
 }
 
@@ -112,7 +113,8 @@ void pl_supervisor_stop(struct pl_supervisor *s)
 		sd_event_exit(s->loop, 1);
 }
 
-static int on_stop_signal(sd_event_source *source, const struct signalfd_siginfo *signal, void *context)
+static int on_stop_signal(
+	sd_event_source *source, const struct signalfd_siginfo *signal, void *context)
 {
 	pl_supervisor_stop(context);
 	return 0;
@@ -128,7 +130,8 @@ void pl_supervisor_reload(struct pl_supervisor *s)
 	pl_roster_read(s);
 }
 
-static int on_reload_signal(sd_event_source *source, const struct signalfd_siginfo *signal, void *context)
+static int on_reload_signal(
+	sd_event_source *source, const struct signalfd_siginfo *signal, void *context)
 {
 	pl_supervisor_reload(context);
 	return 0;
@@ -153,7 +156,8 @@ static bool probe_some(struct pl_supervisor *s)
 	int n = 0, left = 0;
 
 	for (struct pl_pipeline *p = s->pipelines; p; p = p->next)
-		n += pl_pipeline_is_probing(p) && (p->candidate ? p->candidate : p->now)->task.pid > 0;
+		n += pl_pipeline_is_probing(p) &&
+		     (p->candidate ? p->candidate : p->now)->task.pid > 0;
 	for (struct pl_pipeline *p = s->pipelines; p; p = p->next) {
 		struct pl_instance *i = p->candidate ? p->candidate : p->now;
 
@@ -178,7 +182,8 @@ static void tell_status(struct pl_supervisor *s)
 		n_failed += p->now->state == PL_INSTANCE_FAILED;
 		n_clients += (int)p->now->team.n_clients;
 	}
-	snprintf(text, sizeof(text), "%d pipelines, %d running, %d failed, %d clients", n, n_running, n_failed, n_clients);
+	snprintf(text, sizeof(text), "%d pipelines, %d running, %d failed, %d clients", n,
+		n_running, n_failed, n_clients);
 	if (strcmp(text, s->status) == 0)
 		return;
 	memcpy(s->status, text, sizeof(text));
@@ -233,67 +238,6 @@ static void settle_pipelines(struct pl_supervisor *s)
 	}
 }
 
-static bool is_deserted(const struct pl_supervisor *s)
-{
-	if (s->visitors)
-		return false;
-	for (const struct pl_pipeline *p = s->pipelines; p; p = p->next) {
-		if (p->now->team.n_clients || p->now->team.ping != p->now->team.pong)
-			return false;
-		for (const struct pl_instance *i = p->retired; i; i = i->next)
-			if (i->team.is_born && i->team.n_clients)
-				return false;
-	}
-	return true;
-}
-
-static int on_linger(sd_event_source *source, uint64_t now, void *context)
-{
-	struct pl_supervisor *s = context;
-
-	s->has_lingered = true;
-	for (struct pl_pipeline *p = s->pipelines; p; p = p->next)
-		pl_instance_confirm_idle(p->now);
-	return 0;
-}
-
-/* Every running pipeline has proved that nobody is its client, or on the way to it. */
-static bool is_proved_idle(const struct pl_supervisor *s)
-{
-	for (const struct pl_pipeline *p = s->pipelines; p; p = p->next)
-		if (p->now->state == PL_INSTANCE_RUNNING && !p->now->is_idle)
-			return false;
-	return true;
-}
-
-static bool is_being_proved(const struct pl_supervisor *s)
-{
-	for (const struct pl_pipeline *p = s->pipelines; p; p = p->next)
-		if (p->now->idle_ping)
-			return true;
-	return false;
-}
-
-/* A job's daemon ends `linger` after its last client, once it is proved that nobody is on the way. */
-static void job_settle(struct pl_supervisor *s)
-{
-	if (s->has_lingered && is_being_proved(s))
-		return;
-	if (s->has_lingered) {
-		s->has_lingered = false;
-		pl_supervisor_drop(&s->linger);
-		if (is_proved_idle(s) && is_deserted(s) && pl_listen_leave(s)) {
-			pl_supervisor_stop(s);
-			return;
-		}
-	}
-	if (!is_deserted(s))
-		pl_supervisor_drop(&s->linger);
-	else if (!s->linger && pl_supervisor_after(s, &s->linger, s->was_visited ? s->linger_ms : s->first_linger_ms,
-					 on_linger, s) < 0)
-		pl_supervisor_stop(s);
-}
-
 static int on_turn_end(sd_event_source *source, void *context)
 {
 	struct pl_supervisor *s = context;
@@ -307,7 +251,7 @@ static int on_turn_end(sd_event_source *source, void *context)
 		pl_visitor_sweep(s);
 	}
 	if (s->options->is_job && !s->is_stopping)
-		job_settle(s);
+		pl_linger_settle(s);
 	if (s->is_stopping && s->n_children == 0)
 		return sd_event_exit(s->loop, 0);
 	return 0;
@@ -381,19 +325,6 @@ static int start_loop(struct pl_supervisor *s)
 	return r < 0 ? r : 0;
 }
 
-static uint64_t linger_from_environment(void)
-{
-	const char *text = getenv("PIPELOADER_LINGER_MS");
-	char *end;
-	unsigned long ms;
-
-	if (!text || *text < '0' || *text > '9')
-		return LINGER_MS;
-	errno = 0;
-	ms = strtoul(text, &end, 10);
-	return *end || errno || ms > 86400000 ? LINGER_MS : ms;
-}
-
 static void supervisor_init(struct pl_supervisor *s, const struct pl_supervisor_options *options)
 {
 	*s = (struct pl_supervisor){.options = options, .listen_fd = -1, .lock_fd = -1};
@@ -402,8 +333,7 @@ static void supervisor_init(struct pl_supervisor *s, const struct pl_supervisor_
 	s->uid = (uint32_t)getuid();
 	s->probe_timeout_ms = PROBE_MS;
 	s->list_timeout_ms = LIST_MS;
-	s->linger_ms = linger_from_environment();
-	s->first_linger_ms = pl_max_u64(s->linger_ms, LINGER_MS);
+	pl_linger_init(s);
 }
 
 static void supervisor_finish(struct pl_supervisor *s)

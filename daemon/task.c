@@ -12,8 +12,8 @@
 #include "daemon/sys/log.h"
 #include "proto/frame.h"
 
-#define PIECE_BYTES   (32u << 10)
-#define READS_A_TURN  16
+#define PIECE_BYTES  (32u << 10)
+#define READS_A_TURN 16
 
 int pl_task_answer(int out, struct pl_probe_result *head, const char *text, int fd)
 {
@@ -96,7 +96,8 @@ static int on_readable(sd_event_source *source, int fd, uint32_t events, void *c
 	if (r == 0 || r == -EAGAIN)
 		return 0;
 	if (r < 0) {
-		pl_log(PL_LOG_ERROR, "task=%s pid=%d errno=%d: broken answer", task->what, task->pid, -r);
+		pl_log(PL_LOG_ERROR, "task=%s pid=%d errno=%d: broken answer", task->what,
+			task->pid, -r);
 		task->has_head = false;
 		kill_task(task);
 	}
@@ -128,10 +129,11 @@ static void judge(struct pl_task *task, const siginfo_t *how)
 			    (unsigned long long)task->timeout_ms / 1000) < 0)
 			task->text = NULL;
 	} else if (how->si_code != CLD_EXITED) {
-		if (asprintf(&task->text, "the %s died: %s", task->what, strsignal(how->si_status)) < 0)
+		if (asprintf(&task->text, "the %s died: %s", task->what,
+			    strsignal(how->si_status)) < 0)
 			task->text = NULL;
-	} else if (asprintf(&task->text, "the %s ended with status %d and without an answer", task->what,
-			   how->si_status) < 0) {
+	} else if (asprintf(&task->text, "the %s ended with status %d and without an answer",
+			   task->what, how->si_status) < 0) {
 		task->text = NULL;
 	}
 	pl_closep(&task->fd);
@@ -220,5 +222,6 @@ void pl_task_cancel(struct pl_task *task)
 	kill_task(task);
 	task_release(task);
 	if (sd_event_add_child(s->loop, &orphan, pid, WEXITED, on_orphan_exit, s) < 0)
-		pl_log(PL_LOG_WARNING, "task=%s pid=%d: can't be watched any more", task->what, pid);
+		pl_log(PL_LOG_WARNING, "task=%s pid=%d: can't be watched any more", task->what,
+			pid);
 }

@@ -16,11 +16,11 @@
 #include "daemon/sys/log.h"
 #include "proto/frame.h"
 
-#define READS_A_TURN	16
-#define QUEUE_MAX	1024  /* a dispatcher that lets so much lie is lost */
-#define SUSPICION_MS	30000 /* a dispatcher's loop never blocks, so this is long */
-#define MISSED_TICKS	2
-#define CROWDED_MS	20
+#define READS_A_TURN 16
+#define QUEUE_MAX    1024  /* a dispatcher that lets so much lie is lost */
+#define SUSPICION_MS 30000 /* a dispatcher's loop never blocks, so this is long */
+#define MISSED_TICKS 2
+#define CROWDED_MS   20
 
 static int run_dispatcher(void *context)
 {
@@ -73,7 +73,8 @@ static int on_control(sd_event_source *source, int fd, uint32_t events, void *co
 		return 0;
 	pl_supervisor_drop(&team->io);
 	if (r == -EPROTO)
-		pl_team_kill(team, PL_TEAM_DIED, "dispatcher pid=%d broke the protocol", team->dispatcher);
+		pl_team_kill(team, PL_TEAM_DIED, "dispatcher pid=%d broke the protocol",
+			team->dispatcher);
 	return 0;
 }
 
@@ -81,7 +82,8 @@ static int enqueue(struct pl_team *team, const struct pl_control *c)
 {
 	if (team->n_queued == team->queue_room) {
 		size_t room = team->queue_room ? team->queue_room * 2 : 16;
-		struct pl_control *grown = room > QUEUE_MAX ? NULL : realloc(team->queue, room * sizeof(*grown));
+		struct pl_control *grown =
+			room > QUEUE_MAX ? NULL : realloc(team->queue, room * sizeof(*grown));
 
 		if (!grown)
 			return -ENOBUFS;
@@ -104,7 +106,8 @@ void pl_team_post(struct pl_team *team, const struct pl_control *c)
 	if (r == -EAGAIN)
 		r = enqueue(team, c);
 	if (r == -ENOBUFS)
-		pl_team_kill(team, PL_TEAM_DIED, "dispatcher pid=%d leaves its messages unread", team->dispatcher);
+		pl_team_kill(team, PL_TEAM_DIED, "dispatcher pid=%d leaves its messages unread",
+			team->dispatcher);
 }
 
 static int on_suspicion(sd_event_source *source, uint64_t now, void *context)
@@ -112,8 +115,8 @@ static int on_suspicion(sd_event_source *source, uint64_t now, void *context)
 	struct pl_team *team = context;
 
 	if (team->pong < team->ping)
-		pl_team_kill(team, PL_TEAM_DIED, "dispatcher pid=%d gave no sign of life for %d s", team->dispatcher,
-			SUSPICION_MS / 1000);
+		pl_team_kill(team, PL_TEAM_DIED, "dispatcher pid=%d gave no sign of life for %d s",
+			team->dispatcher, SUSPICION_MS / 1000);
 	return 0;
 }
 
@@ -123,7 +126,8 @@ uint64_t pl_team_ask(struct pl_team *team)
 
 	pl_team_post(team, &ping);
 	if (!team->suspicion)
-		(void)!pl_supervisor_after(team->supervisor, &team->suspicion, SUSPICION_MS, on_suspicion, team);
+		(void)!pl_supervisor_after(
+			team->supervisor, &team->suspicion, SUSPICION_MS, on_suspicion, team);
 	return team->ping;
 }
 
@@ -137,7 +141,8 @@ void pl_team_tick(struct pl_team *team)
 		team->n_missed = 0;
 		pl_team_post(team, &ping);
 	} else if (++team->n_missed >= MISSED_TICKS) {
-		pl_team_kill(team, PL_TEAM_DIED, "dispatcher pid=%d missed its heartbeat for %d ticks", team->dispatcher,
+		pl_team_kill(team, PL_TEAM_DIED,
+			"dispatcher pid=%d missed its heartbeat for %d ticks", team->dispatcher,
 			team->n_missed);
 	}
 }
@@ -154,7 +159,8 @@ int pl_team_give(struct pl_team *team, int fd, uint32_t uid, uint32_t pid)
 
 	if (r == -ETOOMANYREFS) {
 		r = -EAGAIN;
-		(void)!pl_supervisor_after(team->supervisor, &team->crowded, CROWDED_MS, on_crowded, team);
+		(void)!pl_supervisor_after(
+			team->supervisor, &team->crowded, CROWDED_MS, on_crowded, team);
 	} else if (r == -EAGAIN && team->io) {
 		sd_event_source_set_io_events(team->io, EPOLLIN | EPOLLOUT);
 	}
@@ -184,7 +190,8 @@ void pl_team_stop(struct pl_team *team)
 	for (uint32_t i = 0; i < team->n_workers; i++)
 		pl_supervisor_drop(&team->worker[i].rebirth);
 	pl_team_post(team, &stop);
-	if (pl_supervisor_after(team->supervisor, &team->deadline, PL_STOP_MS, on_stop_deadline, team) < 0)
+	if (pl_supervisor_after(
+		    team->supervisor, &team->deadline, PL_STOP_MS, on_stop_deadline, team) < 0)
 		on_stop_deadline(NULL, 0, team);
 }
 
@@ -195,7 +202,8 @@ void pl_team_renew(struct pl_team *team)
 	pl_team_post(team, &renew);
 }
 
-/* In 10 s even a process in the last steps of a core dump is gone; one that isn't hangs in the kernel. */
+/* In 10 s even a process in the last steps of a core dump is gone; one that isn't hangs in the
+ * kernel. */
 static int on_reap_deadline(sd_event_source *source, uint64_t now, void *context)
 {
 	struct pl_team *team = context;
@@ -205,7 +213,8 @@ static int on_reap_deadline(sd_event_source *source, uint64_t now, void *context
 	for (uint32_t i = 0; pid == 0 && i < team->n_workers; i++)
 		pid = team->worker[i].pid;
 	pl_exit_where(where, sizeof(where), pid);
-	pl_instance_fail(team->instance, 1, "process %d was killed and does not die: %s", (int)pid, where);
+	pl_instance_fail(
+		team->instance, 1, "process %d was killed and does not die: %s", (int)pid, where);
 	return 0;
 }
 
@@ -228,13 +237,16 @@ void pl_team_kill(struct pl_team *team, enum pl_team_end end, const char *format
 	for (uint32_t i = 0; i < team->n_workers; i++)
 		pl_member_kill(&team->worker[i]);
 	pl_supervisor_drop(&team->suspicion);
-	(void)!pl_supervisor_after(team->supervisor, &team->deadline, PL_REAP_MS, on_reap_deadline, team);
+	(void)!pl_supervisor_after(
+		team->supervisor, &team->deadline, PL_REAP_MS, on_reap_deadline, team);
 }
 
 static int on_dispatcher_exit(sd_event_source *source, const siginfo_t *how, void *context)
 {
 	struct pl_team *team = context;
-	enum pl_log_level level = team->end == PL_TEAM_STOPPED || team->instance->is_retired ? PL_LOG_INFO : PL_LOG_WARNING;
+	enum pl_log_level level = team->end == PL_TEAM_STOPPED || team->instance->is_retired
+					  ? PL_LOG_INFO
+					  : PL_LOG_WARNING;
 	uint64_t heartbeat = team->pong_ns ? (pl_now_ns() - team->pong_ns) / 1000000 : 0;
 	char text[96];
 
@@ -242,8 +254,9 @@ static int on_dispatcher_exit(sd_event_source *source, const siginfo_t *how, voi
 	while (team->io && team_read(team) == 0)
 		;
 	pl_exit_describe(text, sizeof(text), how);
-	pl_log(level, "pipeline=%s birth=%llu dispatcher pid=%d %s last_heartbeat_ms=%llu", team->birth.name,
-		(unsigned long long)team->birth.number, (int)team->dispatcher, text, (unsigned long long)heartbeat);
+	pl_log(level, "pipeline=%s birth=%llu dispatcher pid=%d %s last_heartbeat_ms=%llu",
+		team->birth.name, (unsigned long long)team->birth.number, (int)team->dispatcher,
+		text, (unsigned long long)heartbeat);
 	team->dispatcher = 0;
 	team->supervisor->n_children--;
 	pl_supervisor_drop(&team->child);
@@ -261,7 +274,8 @@ static void on_failed_message(struct pl_team *team, const struct pl_control *c)
 		(unsigned long long)team->birth.number, c->text);
 	snprintf(team->reason, sizeof(team->reason), "%s", c->text);
 	if (!team->is_ready && team->end == PL_TEAM_LIVES)
-		team->end = PL_TEAM_FAILED; /* from the same plan and listing the next birth would fail alike */
+		team->end = PL_TEAM_FAILED; /* from the same plan and listing the next birth would
+					       fail alike */
 }
 
 static void heard_hello(struct pl_team *team, const struct pl_control *c)
@@ -294,7 +308,8 @@ static void heard_kill(struct pl_team *team, const struct pl_control *c)
 
 	if (!m || !m->pid || m->generation != c->generation)
 		return;
-	pl_log(PL_LOG_WARNING, "pipeline=%s worker=%u generation=%u pid=%d: over its sample_timeout, killed",
+	pl_log(PL_LOG_WARNING,
+		"pipeline=%s worker=%u generation=%u pid=%d: over its sample_timeout, killed",
 		team->birth.name, m->number, m->generation, (int)m->pid);
 	kill(m->pid, SIGKILL);
 }
@@ -332,8 +347,12 @@ static int bear_dispatcher(struct pl_team *team)
 {
 	struct pl_birth birth = team->birth;
 	char name[16], role[96];
-	struct pl_child child = {.name = name, .role = role, .birth = &team->birth, .run = run_dispatcher,
-		.context = &birth, .n_keep = 4,
+	struct pl_child child = {.name = name,
+		.role = role,
+		.birth = &team->birth,
+		.run = run_dispatcher,
+		.context = &birth,
+		.n_keep = 4,
 		.keep = {&birth.plan_fd, &birth.listing_fd, &birth.arena_fd, &birth.control_fd}};
 	int pair[2], r;
 
@@ -349,9 +368,11 @@ static int bear_dispatcher(struct pl_team *team)
 		return r;
 	team->dispatcher = r;
 	atomic_store(&team->birth.progress->dispatcher_pid, (uint32_t)r);
-	r = sd_event_add_child(team->supervisor->loop, &team->child, team->dispatcher, WEXITED, on_dispatcher_exit, team);
+	r = sd_event_add_child(team->supervisor->loop, &team->child, team->dispatcher, WEXITED,
+		on_dispatcher_exit, team);
 	if (r >= 0)
-		r = sd_event_add_io(team->supervisor->loop, &team->io, team->control, EPOLLIN, on_control, team);
+		r = sd_event_add_io(team->supervisor->loop, &team->io, team->control, EPOLLIN,
+			on_control, team);
 	if (r < 0) {
 		pl_supervisor_drop(&team->child);
 		pl_supervisor_bury(team->supervisor, team->dispatcher);
@@ -371,13 +392,20 @@ static int seats_make(struct pl_team *team)
 	return 0;
 }
 
-int pl_team_bear(struct pl_team *team, struct pl_instance *instance, uint64_t number, struct pl_err *err)
+int pl_team_bear(
+	struct pl_team *team, struct pl_instance *instance, uint64_t number, struct pl_err *err)
 {
 	int r;
 
-	*team = (struct pl_team){.instance = instance, .supervisor = instance->supervisor, .control = -1, .is_born = true};
-	team->birth = (struct pl_birth){.number = number, .plan_fd = instance->plan_fd,
-		.listing_fd = instance->listing_fd, .control_fd = -1, .arena_fd = -1};
+	*team = (struct pl_team){.instance = instance,
+		.supervisor = instance->supervisor,
+		.control = -1,
+		.is_born = true};
+	team->birth = (struct pl_birth){.number = number,
+		.plan_fd = instance->plan_fd,
+		.listing_fd = instance->listing_fd,
+		.control_fd = -1,
+		.arena_fd = -1};
 	snprintf(team->birth.name, sizeof(team->birth.name), "%s", instance->card->name);
 	r = pl_birth_init(&team->birth, instance->card, err);
 	if (r == 0)
@@ -388,9 +416,10 @@ int pl_team_bear(struct pl_team *team, struct pl_instance *instance, uint64_t nu
 			pl_err_set(err, r, "the dispatcher can't be started: %s", strerror(-r));
 	}
 	if (r == 0) {
-		pl_log(PL_LOG_INFO, "pipeline=%s birth=%llu dispatcher pid=%d workers=%u arena_bytes=%llu", team->birth.name,
-			(unsigned long long)number, (int)team->dispatcher, team->n_workers,
-			(unsigned long long)team->birth.arena_bytes);
+		pl_log(PL_LOG_INFO,
+			"pipeline=%s birth=%llu dispatcher pid=%d workers=%u arena_bytes=%llu",
+			team->birth.name, (unsigned long long)number, (int)team->dispatcher,
+			team->n_workers, (unsigned long long)team->birth.arena_bytes);
 		return 0;
 	}
 	pl_team_finish(team);

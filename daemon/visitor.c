@@ -69,8 +69,8 @@ void pl_visitor_part(struct pl_visitor *v)
 }
 
 /*
- * A socket that is closed with something unread gives its peer ECONNRESET, before the datagrams that we sent it. So
- * nothing more may come in, and what came is taken.
+ * A socket that is closed with something unread gives its peer ECONNRESET, before the datagrams
+ * that we sent it. So nothing more may come in, and what came is taken.
  */
 void pl_visitor_dismiss(struct pl_visitor *v)
 {
@@ -98,7 +98,8 @@ void pl_visitor_error(struct pl_visitor *v, int code, int exit_status, const cha
 	snprintf(wire.error.text, sizeof(wire.error.text), "%s", text);
 	n = pl_wire_pack(&wire, frame);
 	if (n > 0 && pl_frame_send(v->fd, frame, (size_t)n, -1) < 0)
-		pl_log(PL_LOG_DEBUG, "uid=%u pid=%u left before its answer", v->peer.uid, v->peer.pid);
+		pl_log(PL_LOG_DEBUG, "uid=%u pid=%u left before its answer", v->peer.uid,
+			v->peer.pid);
 	pl_visitor_dismiss(v);
 }
 

@@ -1,17 +1,18 @@
-/* daemon/visitor.h - a connection that no dispatcher has: new, waiting for its pipeline, or being answered. */
+/* daemon/visitor.h - a connection that no dispatcher has: new, waiting for its pipeline, or being
+ * answered. */
 #pragma once
 
 #include "daemon/allow.h"
 #include "daemon/supervisor.h"
 
 enum pl_visitor_state {
-	PL_VISITOR_NEW,	      /* its first datagram hasn't come */
-	PL_VISITOR_WAITS,     /* for its pipeline to run */
-	PL_VISITOR_RELOADS,   /* for a reload's end */
-	PL_VISITOR_ASKED,     /* for a child to draw its graph */
-	PL_VISITOR_HOLDS,     /* keeps a job daemon from lingering, for as long as it stays connected */
-	PL_VISITOR_ANSWERED,  /* what it was told is on its way */
-	PL_VISITOR_GONE,      /* freed at the turn's end */
+	PL_VISITOR_NEW,     /* its first datagram hasn't come */
+	PL_VISITOR_WAITS,   /* for its pipeline to run */
+	PL_VISITOR_RELOADS, /* for a reload's end */
+	PL_VISITOR_ASKED,   /* for a child to draw its graph */
+	PL_VISITOR_HOLDS, /* keeps a job daemon from lingering, for as long as it stays connected */
+	PL_VISITOR_ANSWERED, /* what it was told is on its way */
+	PL_VISITOR_GONE,     /* freed at the turn's end */
 };
 
 struct pl_visitor {
@@ -19,7 +20,7 @@ struct pl_visitor {
 	struct pl_supervisor *supervisor;
 	enum pl_visitor_state state;
 	struct pl_pipeline *pipeline; /* WAITS */
-	uint64_t number;	      /* no two are alike */
+	uint64_t number;              /* no two are alike */
 	int fd;
 	struct pl_peer peer;
 	struct sd_event_source *io;
@@ -31,13 +32,15 @@ struct pl_visitor {
 	int exit_status;
 };
 
-/* Takes fd; adds the visitor to the supervisor's list and hears it as soon as it speaks. NULL: fd is closed. */
+/* Takes fd; adds the visitor to the supervisor's list and hears it as soon as it speaks. NULL: fd
+ * is closed. */
 struct pl_visitor *pl_visitor_create(struct pl_supervisor *s, int fd);
 
 /* Sends one Error datagram and says goodbye. text may have several lines. */
 void pl_visitor_error(struct pl_visitor *v, int code, int exit_status, const char *text);
 
-/* Sends text as Answer datagrams, as fast as they are read, and says goodbye. Takes text (malloc'ed; NULL: out of memory). */
+/* Sends text as Answer datagrams, as fast as they are read, and says goodbye. Takes text
+ * (malloc'ed; NULL: out of memory). */
 void pl_visitor_answer(struct pl_visitor *v, int code, int exit_status, char *text);
 
 /* It has opened: the deadline is off, it waits for the pipeline. */

@@ -104,8 +104,7 @@ static enum pl_outcome do_record(struct pl_worker *w, const struct order *o, uin
 	w->sample.where.key.index = index_of(o, i);
 	atomic_store_explicit(&w->progress->record, w->sample.where.key.index, memory_order_relaxed);
 	atomic_store_explicit(&w->progress->step, PL_TEXT_STEP_READ, memory_order_relaxed);
-	if (w->plan->sample_timeout_ns || is_timed)
-		atomic_store_explicit(&w->progress->since_ns, pl_now_ns(), memory_order_relaxed);
+	atomic_store_explicit(&w->progress->since_ns, pl_now_coarse_ns(), memory_order_relaxed);
 	w->steps.is_timed = is_timed;
 	w->n_done = i;
 	pl_scratch_reset(&w->scratch);

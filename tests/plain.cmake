@@ -1,6 +1,9 @@
 # Which plain programs run, with which arguments.
-add_test(NAME plain/client_release COMMAND client_release)
-set_tests_properties(plain/client_release PROPERTIES ENVIRONMENT "${test_env}" TIMEOUT 300)
+foreach(name client_release client_fork)
+  add_test(NAME plain/${name} COMMAND ${name})
+  set_tests_properties(plain/${name} PROPERTIES ENVIRONMENT "${test_env}" TIMEOUT 300)
+endforeach()
+
 # The public header compiles alone, in C and in C++.
 set(alone -fsyntax-only -Wall -Wextra -Werror -I${PROJECT_SOURCE_DIR}
     -include client/pipeloader.h /dev/null)

@@ -36,14 +36,9 @@ static int pick_worker(struct pl_flow *f, const struct pl_stream *s)
 	return -1;
 }
 
-static uint64_t allowed_batches(const struct pl_stream *s)
-{
-	return (uint64_t)s->member->credits + (uint64_t)s->flow->plan->post_prefetch;
-}
-
 static uint32_t shard_size(const struct pl_flow *f, const struct pl_stream *s)
 {
-	uint64_t window = allowed_batches(s) * (uint64_t)f->plan->layout.batch_size;
+	uint64_t window = pl_stream_allowed(s) * (uint64_t)f->plan->layout.batch_size;
 	uint64_t n = (uint64_t)f->plan->shard;
 
 	if (n == 0) {
@@ -60,7 +55,7 @@ static bool is_wanted(const struct pl_stream *s, const struct pl_lap *lap)
 
 	if ((lap->G + lap->F) % size != 0)
 		return true;
-	return pl_stream_outstanding(s) < allowed_batches(s);
+	return pl_stream_outstanding(s) < pl_stream_allowed(s);
 }
 
 /* The lap's next record: 1, 0 (none left), -errno. */

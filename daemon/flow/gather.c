@@ -373,6 +373,17 @@ static int take_shard(struct pl_stream *s, struct pl_shard *shard, struct pl_err
 	return r;
 }
 
+static int no_batch(const struct pl_flow *f, const struct pl_lap *lap, struct pl_err *err)
+{
+	if (f->plan->layout.drop_last && lap->bad == 0)
+		return pl_err_set(err, -ENODATA,
+			"epoch %u has no batch: what pre_main leaves of %llu records does not fill one of size %llu, and drop_last is true: "
+			"lower the size, or set drop_last: false",
+			lap->epoch, (unsigned long long)f->listing->head->n_records, (unsigned long long)batch_size(f));
+	return pl_err_set(err, -ENODATA, "epoch %u has no batch: of %llu records none was left, %llu of them bad", lap->epoch,
+		(unsigned long long)f->listing->head->n_records, (unsigned long long)lap->bad);
+}
+
 /* The last, short batch; slots beyond it are free again, unseen. */
 static int complete_lap(struct pl_stream *s, struct pl_lap *lap, struct pl_err *err)
 {
@@ -387,9 +398,7 @@ static int complete_lap(struct pl_stream *s, struct pl_lap *lap, struct pl_err *
 		pl_slot_abandon(&f->slots, lap->slot_of[b % PL_ARENA_SLOTS_MAX], &s->quota);
 	lap->n_slots = lap->n_ready;
 	if (r >= 0 && lap->n_ready == 0 && lap->first_batch == 0)
-		r = pl_err_set(err, -ENODATA, "epoch %u has no batch: %llu records, %llu good samples, batch size %llu%s", lap->epoch,
-			(unsigned long long)f->listing->head->n_records, (unsigned long long)lap->G, (unsigned long long)batch_size(f),
-			f->plan->layout.drop_last ? ", drop_last: true" : "");
+		r = no_batch(f, lap, err);
 	return r < 0 ? r : 0;
 }
 

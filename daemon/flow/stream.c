@@ -66,13 +66,20 @@ static bool has_epochs_left(const struct pl_stream *s)
 
 struct pl_lap *pl_stream_dealing_lap(struct pl_stream *s, struct pl_err *err)
 {
-	for (struct pl_lap *lap = s->lap; lap; lap = lap->next)
+	struct pl_lap *lap;
+
+	for (lap = s->lap; lap; lap = lap->next)
 		if (lap->has_next || (!lap->is_dealt && !pl_lap_is_hopeless(s, lap)))
 			return lap;
-	if (!has_epochs_left(s) || s->n_laps >= PL_LAPS_MAX || pl_stream_outstanding(s) >= s->member->credits +
-		(uint64_t)s->flow->plan->post_prefetch)
+	if (!has_epochs_left(s) || s->n_laps >= PL_LAPS_MAX || pl_stream_outstanding(s) >= pl_stream_allowed(s))
 		return NULL;
-	return add_lap(s, err);
+	lap = add_lap(s, err);
+	return lap && pl_lap_is_hopeless(s, lap) ? NULL : lap;
+}
+
+uint64_t pl_stream_allowed(const struct pl_stream *s)
+{
+	return (uint64_t)s->member->credits + (uint64_t)s->flow->plan->post_prefetch;
 }
 
 uint64_t pl_stream_outstanding(const struct pl_stream *s)

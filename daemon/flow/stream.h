@@ -120,6 +120,9 @@ bool pl_lap_is_hopeless(const struct pl_stream *s, const struct pl_lap *lap);
 /* Batches of this stream that are ready, filling or expected from what is dealt, and not handed. */
 uint64_t pl_stream_outstanding(const struct pl_stream *s);
 
+/* Batches that may be outstanding: asked for, or to be kept ready. */
+uint64_t pl_stream_allowed(const struct pl_stream *s);
+
 /* Pre-main has nothing more that could fill a batch, and nothing is in flight. */
 bool pl_lap_is_out(const struct pl_stream *s, const struct pl_lap *lap);
 

@@ -106,6 +106,12 @@ bool pl_steps_parse(struct pl_build *b, const struct pl_node *list, const struct
 /* The list of steps of a stage: the bare list, or `steps:` of its map; NULL: none. */
 const struct pl_node *pl_stage_steps(const struct pl_node *root, const char *stage);
 
+/* draws.c: `p` and `draw` (NULL: not given), and after them the places of the step's draws. False:
+ * told. */
+bool pl_draws_read_p(struct pl_build *b, struct pl_step *step, const struct pl_node *node);
+bool pl_draws_read(struct pl_build *b, struct pl_step *step, const struct pl_node *node);
+bool pl_draws_place(struct pl_build *b, struct pl_step *step);
+
 /* structure.c: the inner lists of group, one_of and views. False: errors were told. */
 bool pl_structure_parse(struct pl_build *b, struct pl_step *step, const struct pl_steps_at *at);
 

@@ -125,7 +125,7 @@ static bool is_told(const struct pl_diag *d, const struct diag_message *new)
 }
 
 /* False: it was told before, or there is no room. */
-static bool diag_add(struct pl_diag *d, enum diag_level level, struct pl_place at,
+static bool PL_PRINTF(4, 0) diag_add(struct pl_diag *d, enum diag_level level, struct pl_place at,
 	const char *format, va_list args)
 {
 	struct diag_message *m = &d->message[d->n_messages];

@@ -36,7 +36,7 @@ static void print_pair(FILE *out, const struct pl_plan *plan, const struct pl_st
 		step->in[k] == step->out[k] ? "" : to,
 		pl_type_format(type, sizeof(type), &step->type[k]));
 	if (step->writes_row[k])
-		fputs("  =>", out);
+		fputs(plan->layout.needs_cells ? "  => cell" : "  => row", out);
 }
 
 /* To the column of types, at least two blanks. */

@@ -46,34 +46,46 @@ static bool is_recursive(struct pl_expand *x, const struct pl_node *path, const 
 	return true;
 }
 
-struct pl_node *pl_include_read(struct pl_expand *x, const struct pl_node *path)
+/* The root of a file that was read before, or is read now. NULL: told. */
+static struct pl_node *read_once(
+	struct pl_expand *x, const struct pl_node *path, const char *name, const char *real)
 {
-	const char *name = path_beside(x, pl_diag_text_name(x->diag, path->at.file), path->text);
-	char real[PATH_MAX];
 	struct pl_node *root;
 	int open_errno = 0;
 
-	if (!name || !realpath(name, real)) {
+	for (int i = 0; i < x->n_read; i++)
+		if (strcmp(x->read_file[i], real) == 0)
+			return x->read_root[i];
+	root = pl_yaml_read(x->pool, x->diag, name, name, &open_errno);
+	if (open_errno)
+		pl_diag_error(x->diag, path->at, "include: can't read '%s': %s", path->text,
+			reason_of(open_errno));
+	root = root ? pl_subst(x, root) : NULL;
+	if (root && x->n_read < PL_TEXTS_MAX) {
+		x->read_file[x->n_read] = real;
+		x->read_root[x->n_read++] = root;
+	}
+	return root;
+}
+
+struct pl_node *pl_include_read(struct pl_expand *x, const struct pl_node *path)
+{
+	const char *name = path_beside(x, pl_diag_text_name(x->diag, path->at.file), path->text);
+	char buffer[PATH_MAX];
+	const char *real;
+	struct pl_node *root;
+
+	if (!name || !realpath(name, buffer)) {
 		pl_diag_error(x->diag, path->at, "include: can't read '%s': %s", path->text,
 			strerror(errno));
 		return NULL;
 	}
-	if (is_recursive(x, path, real))
+	real = pl_pool_text(x->pool, buffer, strlen(buffer));
+	if (!real || is_recursive(x, path, real))
 		return NULL;
-	root = pl_yaml_read(x->pool, x->diag, name, name, &open_errno);
-	if (!root) {
-		if (open_errno)
-			pl_diag_error(x->diag, path->at, "include: can't read '%s': %s", path->text,
-				reason_of(open_errno));
-		return NULL;
-	}
-	x->open_file[x->n_open_files] = pl_pool_text(x->pool, real, strlen(real));
-	if (!x->open_file[x->n_open_files])
-		return NULL;
-	x->n_open_files++;
-	root = pl_subst(x, root);
-	if (!root)
-		pl_include_done(x);
+	root = read_once(x, path, name, real);
+	if (root)
+		x->open_file[x->n_open_files++] = real;
 	return root;
 }
 

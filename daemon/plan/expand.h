@@ -27,6 +27,10 @@ struct pl_expand {
 	struct pl_define define[PL_DEFINES_MAX];
 	const char *open_file[PL_NODE_DEPTH_MAX]; /* files being read, the pipeline file first */
 	int n_open_files;
+	const char *read_file[PL_TEXTS_MAX]; /* files read already: each is one text, however often
+						included */
+	struct pl_node *read_root[PL_TEXTS_MAX];
+	int n_read;
 	struct pl_define *chain[PL_NODE_DEPTH_MAX]; /* definitions being written out */
 	int n_chain;
 	int n_items; /* steps written out so far */

@@ -88,23 +88,26 @@ static void lay_slot_rows(struct pl_plan *plan, uint64_t room)
 	l->index_offset = append(&l->slot_bytes, size * sizeof(uint64_t));
 }
 
-static uint64_t batched_bytes(const struct pl_type *type, int64_t batch_size)
+/* Of a result of post-main: a length that isn't known is the batch's axis, or, without batch, anything up to sample_max. */
+static uint64_t result_bytes(const struct pl_plan *plan, const struct pl_type *type)
 {
 	struct pl_type full = *type;
 	int64_t bytes;
 
-	if (full.rank > 0 && full.shape[0] < 0)
-		full.shape[0] = batch_size;
+	if (plan->layout.has_batch && full.rank > 0 && full.shape[0] < 0)
+		full.shape[0] = plan->layout.batch_size;
 	bytes = pl_type_bytes_of(&full);
-	return bytes < 0 ? 0 : (uint64_t)bytes;
+	if (bytes >= 0)
+		return (uint64_t)bytes;
+	return plan->layout.has_batch ? 0 : (uint64_t)plan->sample_max;
 }
 
-/* Steps after batch write beside what they read: each pair has room of its own. */
+/* Steps after batch (all, without one) write beside what they read: each pair has room of its own. */
 static void lay_post_rooms(struct pl_plan *plan)
 {
 	struct pl_layout *l = &plan->layout;
 
-	for (int i = plan->batch_at + 1; l->has_batch && i < plan->post.n; i++) {
+	for (int i = plan->batch_at + 1; i < plan->post.n; i++) {
 		const struct pl_step *step = &plan->post.step[i];
 
 		if (!step->op->run || strcmp(step->op->class_, "debug") == 0)
@@ -112,8 +115,7 @@ static void lay_post_rooms(struct pl_plan *plan)
 		for (int k = 0; k < step->n; k++) {
 			struct pl_post_room *room = &plan->post_room[step->id][k];
 
-			room->bytes = pl_align_up(
-				batched_bytes(&step->type[k], l->batch_size), LAYOUT_ALIGN);
+			room->bytes = pl_align_up(result_bytes(plan, &step->type[k]), LAYOUT_ALIGN);
 			room->offset = append(&l->slot_bytes, room->bytes);
 		}
 	}

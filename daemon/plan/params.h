@@ -10,8 +10,9 @@
 struct pl_convert {
 	struct pl_pool *pool;
 	struct pl_diag *diag;
-	const char *what;  /* begins messages: "step 'resize': " */
-	const char *owner; /* the step's or source's name; NULL: neither */
+	const char *what;   /* begins messages: "step 'resize': " */
+	const char *owner;  /* the step's or source's name; NULL: neither */
+	struct pl_place at; /* where a parameter is missing when it is */
 };
 
 /* Converts one value into its member of `params`. False: an error was told. */
@@ -19,12 +20,12 @@ bool pl_params_set(const struct pl_convert *c, const struct pl_param *param,
 	const struct pl_node *value, void *params);
 
 /*
- * Fills `params` from a map (NULL: all defaults) that began at `at`. Keys in `others` (may be NULL)
+ * Fills `params` from a map (NULL: all defaults). Keys in `others` (may be NULL)
  * are left to the caller, as are parameters of the kinds STEPS and BRANCHES. False: errors were
  * told, all of them.
  */
 bool pl_params_fill(const struct pl_convert *c, const struct pl_param *table,
-	const struct pl_node *map, struct pl_place at, const struct pl_names *others, void *params);
+	const struct pl_node *map, const struct pl_names *others, void *params);
 
 /* Zeroes and defaults for every parameter that has one. False: a declaration is broken, or memory
  * is out. */

@@ -9,10 +9,11 @@
 
 void pl_plan_destroy(struct pl_plan *plan)
 {
-	struct pl_plan_box *box = PL_CONTAINER_OF(plan, struct pl_plan_box, plan);
+	struct pl_plan_box *box;
 
 	if (!plan)
 		return;
+	box = PL_CONTAINER_OF(plan, struct pl_plan_box, plan);
 	pl_pool_finish(&box->pool);
 	free(box);
 }

@@ -38,6 +38,8 @@ static size_t sink_grow(struct sealer *s, struct sink *sink, size_t n)
 		s->is_full = true;
 		return 0;
 	}
+	if (n == 0)
+		return at;
 	if (n > sink->room - at) {
 		size_t room = pl_max_u64(sink->room * 2, pl_max_u64(at + n, 4096));
 		char *data = realloc(sink->data, room);

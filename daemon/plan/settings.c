@@ -110,13 +110,13 @@ static bool refuse_steps_at_top(struct pl_build *b, struct pl_names *known)
 
 static bool read_top(struct pl_build *b)
 {
-	struct pl_convert c = {b->pool, b->diag, "", NULL};
+	struct pl_convert c = {b->pool, b->diag, "", NULL, b->root->at};
 	struct pl_names shapes = shape_names();
 	struct pl_top_values v = {0};
 	struct pl_plan *plan = b->plan;
 	bool is_ok = refuse_steps_at_top(b, &shapes);
 
-	is_ok &= pl_params_fill(&c, pl_settings_top, b->root, b->root->at, &shapes, &v);
+	is_ok &= pl_params_fill(&c, pl_settings_top, b->root, &shapes, &v);
 	plan->seed = (uint64_t)v.seed;
 	plan->epochs = v.epochs == PL_PARAM_WORD(PL_EPOCHS_FOREVER) ? 0 : v.epochs;
 	plan->memory = v.memory < 0 ? 0 : v.memory;
@@ -196,7 +196,7 @@ static void count_workers(struct pl_build *b, int64_t count, const struct pl_res
 static bool read_workers_map(
 	struct pl_build *b, const struct pl_node *map, const struct pl_resolved *resolved)
 {
-	struct pl_convert c = {b->pool, b->diag, "workers: ", NULL};
+	struct pl_convert c = {b->pool, b->diag, "workers: ", NULL, b->root->at};
 	struct pl_names known = {0};
 	struct pl_workers_values v = {0};
 	bool is_ok;
@@ -204,8 +204,7 @@ static bool read_workers_map(
 	pl_names_add(&known, "steps");
 	pl_names_add(&known, "env");
 	is_ok = !map || refuse_later(b, map, &known);
-	is_ok &= pl_params_fill(
-		&c, pl_settings_workers, map, map ? map->at : b->root->at, &known, &v);
+	is_ok &= pl_params_fill(&c, pl_settings_workers, map, &known, &v);
 	count_workers(b, v.count, resolved);
 	b->plan->worker_prefetch = v.prefetch;
 	b->plan->nice = v.nice;
@@ -263,7 +262,8 @@ static bool read_stage_map(
 	struct pl_build *b, const char *stage, const struct pl_param *table, void *values)
 {
 	const struct pl_node *node = pl_node_find(b->root, stage);
-	struct pl_convert c = {b->pool, b->diag, pl_pool_format(b->pool, "%s: ", stage), NULL};
+	struct pl_convert c = {
+		b->pool, b->diag, pl_pool_format(b->pool, "%s: ", stage), NULL, b->root->at};
 	struct pl_names steps = {0};
 
 	if (node && node->kind == PL_NODE_TEXT) {
@@ -273,13 +273,13 @@ static bool read_stage_map(
 	}
 	pl_names_add(&steps, "steps");
 	return c.what && pl_params_fill(&c, table, node && node->kind == PL_NODE_MAP ? node : NULL,
-				 b->root->at, &steps, values);
+				 &steps, values);
 }
 
 static bool read_serve(struct pl_build *b)
 {
 	const struct pl_node *serve = pl_node_find(b->root, "serve");
-	struct pl_convert c = {b->pool, b->diag, "serve: ", NULL};
+	struct pl_convert c = {b->pool, b->diag, "serve: ", NULL, b->root->at};
 	struct pl_serve_values v = {0};
 	bool is_ok;
 
@@ -289,7 +289,7 @@ static bool read_serve(struct pl_build *b)
 				pl_node_kind_name(serve));
 		return false;
 	}
-	is_ok = pl_params_fill(&c, pl_settings_serve, serve, b->root->at, NULL, &v);
+	is_ok = pl_params_fill(&c, pl_settings_serve, serve, NULL, &v);
 	b->plan->allow = v.allow;
 	b->plan->starts_eagerly = v.start == 1;
 	b->plan->idle_timeout_ns = v.idle_timeout;

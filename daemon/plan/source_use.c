@@ -76,15 +76,15 @@ static bool read_params(struct pl_build *b, const struct pl_node *kind, const st
 {
 	struct pl_source_use *use = &b->plan->source;
 	const struct pl_source_op *op = use->op;
-	struct pl_convert c = {
-		b->pool, b->diag, pl_pool_format(b->pool, "source '%s': ", op->name), op->name};
+	struct pl_convert c = {b->pool, b->diag, pl_pool_format(b->pool, "source '%s': ", op->name),
+		op->name, kind->at};
 	const struct pl_node *map = value ? params_map(b, op, value) : NULL;
 	struct pl_err err = {0};
 
 	use->params = pl_pool_alloc(b->pool, op->params_size);
 	if (!use->params || !c.what || (value && !map))
 		return false;
-	if (!pl_params_fill(&c, op->params, map, kind->at, NULL, use->params))
+	if (!pl_params_fill(&c, op->params, map, NULL, use->params))
 		return false;
 	if (op->check && op->check(use->params, &err) < 0) {
 		pl_diag_error(b->diag, value ? value->at : kind->at, "%s%s", c.what, err.text);
@@ -95,15 +95,15 @@ static bool read_params(struct pl_build *b, const struct pl_node *kind, const st
 
 static bool read_common(struct pl_build *b, const struct pl_node *source, int kind)
 {
-	struct pl_convert c = {b->pool, b->diag, "source: ", NULL};
+	struct pl_convert c = {b->pool, b->diag, "source: ", NULL, source->at};
 	struct pl_source_values v = {0};
 	struct pl_names others = {0};
 	bool is_ok;
 
 	if (source->kind == PL_NODE_MAP)
 		pl_names_add(&others, source->key[kind]->text);
-	is_ok = pl_params_fill(&c, pl_settings_source, source->kind == PL_NODE_MAP ? source : NULL,
-		source->at, &others, &v);
+	is_ok = pl_params_fill(
+		&c, pl_settings_source, source->kind == PL_NODE_MAP ? source : NULL, &others, &v);
 	b->plan->source.name = v.name ? v.name : b->plan->source.op->name;
 	return is_ok;
 }

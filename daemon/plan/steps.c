@@ -1,11 +1,8 @@
 /* daemon/plan/steps.c - nodes to steps: which step, where it may stand, its parameters. */
-#include <errno.h>
-
 #include "daemon/kit/registry.h"
 #include "daemon/plan/build.h"
 #include "daemon/plan/names.h"
 #include "daemon/plan/params.h"
-#include "daemon/plan/scalar.h"
 
 static const char *const common_keys[] = {"field", "to", "p", "draw"};
 
@@ -140,67 +137,14 @@ static bool is_obvious_value(const struct pl_op *op, const struct pl_node *args)
 	return true;
 }
 
-static bool read_p(struct pl_build *b, struct pl_step *step, const struct pl_node *node)
-{
-	struct pl_err err = {0};
-	double p = 0;
-
-	if (!node)
-		return true;
-	if (node->kind != PL_NODE_TEXT) {
-		if (node->kind != PL_NODE_BAD)
-			pl_diag_error(b->diag, node->at,
-				"step '%s': p must be a number from 0 to 1, not %s", step->op->name,
-				pl_node_kind_name(node));
-		return false;
-	}
-	if (pl_scalar_float(node->text, &p, &err) < 0) {
-		pl_diag_error(b->diag, node->at, "step '%s': p %s", step->op->name, err.text);
-		return false;
-	}
-	if (p < 0 || p > 1) {
-		pl_diag_error(b->diag, node->at,
-			"step '%s': p is a probability from 0 to 1, not %g", step->op->name, p);
-		return false;
-	}
-	step->p = p;
-	return true;
-}
-
-static bool read_draw(struct pl_build *b, struct pl_step *step, const struct pl_node *node)
-{
-	struct pl_step_note *note = &b->note[step->id];
-	bool is_each;
-
-	if (!node)
-		return true;
-	if (node->kind != PL_NODE_TEXT || !node->text[0]) {
-		if (node->kind != PL_NODE_BAD)
-			pl_diag_error(b->diag, node->at,
-				"step '%s': draw must be each, or a name of your own",
-				step->op->name);
-		return false;
-	}
-	is_each = strcmp(node->text, "each") == 0;
-	if (!(step->op->flags & PL_OP_RANDOM) && (is_each || step->p == 1)) {
-		pl_diag_error(b->diag, node->at,
-			"step '%s' draws no random numbers: draw has no meaning here",
-			step->op->name);
-		return false;
-	}
-	step->draws_each = is_each;
-	note->draw = is_each ? NULL : node->text;
-	return true;
-}
-
 static bool read_common(struct pl_build *b, struct pl_step *step, const struct pl_node *args)
 {
 	struct pl_step_note *note = &b->note[step->id];
 
 	note->field = pl_node_find(args, "field");
 	note->to = pl_node_find(args, "to");
-	return read_p(b, step, pl_node_find(args, "p")) &
-	       read_draw(b, step, pl_node_find(args, "draw"));
+	return pl_draws_read_p(b, step, pl_node_find(args, "p")) &&
+	       pl_draws_read(b, step, pl_node_find(args, "draw"));
 }
 
 /* Fills step->params from `step`, `step: value` or `step: {...}`. */
@@ -208,7 +152,7 @@ static bool read_params(struct pl_build *b, struct pl_step *step, const struct p
 {
 	const struct pl_op *op = step->op;
 	const struct pl_node *name = b->note[step->id].name;
-	struct pl_convert c = {b->pool, b->diag, pl_step_prefix(b, op->name), op->name};
+	struct pl_convert c = {b->pool, b->diag, pl_step_prefix(b, op->name), op->name, name->at};
 	const struct pl_param *obvious = pl_params_obvious(op->params);
 	struct pl_names others = allowed_keys(op);
 	struct pl_node *wrapped;
@@ -217,7 +161,7 @@ static bool read_params(struct pl_build *b, struct pl_step *step, const struct p
 	if (!step->params)
 		return false;
 	if (!args || !is_obvious_value(op, args)) {
-		bool is_ok = pl_params_fill(&c, op->params, args, name->at, &others, step->params);
+		bool is_ok = pl_params_fill(&c, op->params, args, &others, step->params);
 
 		return read_common(b, step, args) & is_ok;
 	}
@@ -237,8 +181,7 @@ static bool read_params(struct pl_build *b, struct pl_step *step, const struct p
 	wrapped->key[0] = pl_node_text(b->pool, args->at, obvious->key, strlen(obvious->key));
 	wrapped->item[0] = (struct pl_node *)args;
 	b->note[step->id].args = wrapped;
-	return wrapped->key[0] &&
-	       pl_params_fill(&c, op->params, wrapped, name->at, &others, step->params);
+	return wrapped->key[0] && pl_params_fill(&c, op->params, wrapped, &others, step->params);
 }
 
 /* Parameters that don't fit together: told at the parameter that the text begins with, else at the
@@ -264,41 +207,12 @@ static bool run_check(struct pl_build *b, struct pl_step *step)
 	return false;
 }
 
-static uint32_t count_occurrence(struct pl_build *b, const char *name, const char *view)
-{
-	for (int i = 0; i < b->n_seen; i++)
-		if (strcmp(b->seen[i].name, name) == 0 && strcmp(b->seen[i].view, view) == 0)
-			return b->seen[i].n++;
-	b->seen[b->n_seen].name = name;
-	b->seen[b->n_seen].view = view;
-	b->seen[b->n_seen++].n = 1;
-	return 0;
-}
-
-/* A name under `draw:` stands for one draw in each view; its prefix keeps it apart from the names
- * of steps. */
-static bool place_draws(struct pl_build *b, struct pl_step *step)
-{
-	const char *shared = b->note[step->id].draw;
-	uint32_t occurrence = count_occurrence(b, step->op->name, step->view);
-	const char *name = shared ? pl_pool_format(b->pool, "draw:%s", shared) : step->op->name;
-	const char *p_name = name ? pl_pool_format(b->pool, "p:%s", name) : NULL;
-
-	if (!p_name)
-		return false;
-	if (shared)
-		occurrence = 0;
-	step->place = pl_rng_place(name, occurrence, step->view);
-	step->p_place = pl_rng_place(p_name, occurrence, step->view);
-	return true;
-}
-
 static bool fill_step(struct pl_build *b, struct pl_step *step, const struct pl_steps_at *at)
 {
 	struct pl_step_note *note = &b->note[step->id];
 	bool is_ok = read_params(b, step, note->args);
 
-	if (!place_draws(b, step))
+	if (!pl_draws_place(b, step))
 		return false;
 	if (is_ok)
 		is_ok = run_check(b, step);

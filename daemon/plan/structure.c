@@ -180,7 +180,8 @@ static bool parse_one_view(struct pl_build *b, const struct pl_node *into, int i
 	if (!is_ok)
 		return false;
 	is_ok = pl_steps_parse(b, into->item[i], &at, &own);
-	memcpy(&out->step[out->n], own.step, (size_t)own.n * sizeof(*own.step));
+	if (own.n > 0)
+		memcpy(&out->step[out->n], own.step, (size_t)own.n * sizeof(*own.step));
 	out->n += own.n;
 	return is_ok;
 }

@@ -17,10 +17,20 @@ void pl_progress_destroy(struct pl_progress *p)
 		munmap(p, sizeof(*p));
 }
 
-uint64_t pl_now_ns(void)
+static uint64_t read_clock(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint64_t pl_now_ns(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+uint64_t pl_now_coarse_ns(void)
+{
+	return read_clock(CLOCK_MONOTONIC_COARSE);
 }

@@ -14,7 +14,8 @@
 
 #define LINE_MAX_BYTES 4096
 
-/* The journal's native protocol: one datagram of NAME=value lines, attributed to the sender's own pid. */
+/* The journal's native protocol: one datagram of NAME=value lines, attributed to the sender's own
+ * pid. */
 static const struct sockaddr_un journal = {
 	.sun_family = AF_UNIX,
 	.sun_path = "/run/systemd/journal/socket",
@@ -42,8 +43,8 @@ static enum pl_log_level level_from_environment(enum pl_log_level level)
 }
 
 /*
- * Numbers 0, 1 and 2 belong to stdin, stdout and stderr, also where a parent left them closed: a log that took one of
- * them would be lost when a child redirects it.
+ * Numbers 0, 1 and 2 belong to stdin, stdout and stderr, also where a parent left them closed: a
+ * log that took one of them would be lost when a child redirects it.
  */
 static int above_stdio(int fd)
 {
@@ -65,7 +66,8 @@ void pl_log_open(enum pl_log_target target, enum pl_log_level level)
 	state.has_prefix = getenv("JOURNAL_STREAM") != NULL;
 	if (file && *file) {
 		target = PL_LOG_FILE;
-		fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
+		fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+			0600);
 	} else if (target == PL_LOG_JOURNAL) {
 		fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	}
@@ -88,7 +90,8 @@ void pl_log_role(const char *format, ...)
 
 static int journal_line(char *out, size_t n, enum pl_log_level level, const char *text)
 {
-	return snprintf(out, n, "PRIORITY=%d\nSYSLOG_IDENTIFIER=pipeloaderd\nPL_ROLE=%s\nMESSAGE=%s%s%s\n",
+	return snprintf(out, n,
+		"PRIORITY=%d\nSYSLOG_IDENTIFIER=pipeloaderd\nPL_ROLE=%s\nMESSAGE=%s%s%s\n",
 		priorities[level], state.role, state.role, state.role[0] ? ": " : "", text);
 }
 
@@ -104,8 +107,8 @@ static int plain_line(char *out, size_t n, enum pl_log_level level, const char *
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (gmtime_r(&now.tv_sec, &tm))
 		strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%S", &tm);
-	return snprintf(out, n, "%s.%03ldZ %s[%d] %s: %s\n", stamp, now.tv_nsec / 1000000, state.role,
-		(int)getpid(), level_names[level], text);
+	return snprintf(out, n, "%s.%03ldZ %s[%d] %s: %s\n", stamp, now.tv_nsec / 1000000,
+		state.role, (int)getpid(), level_names[level], text);
 }
 
 static void write_line(const char *line, size_t n)
@@ -117,8 +120,8 @@ static void write_line(const char *line, size_t n)
 	if (state.target == PL_LOG_STDERR && poll(&room, 1, 0) != 1)
 		return;
 	if (state.target == PL_LOG_JOURNAL)
-		r = sendto(state.fd, line, n, MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr *)&journal,
-			sizeof(journal));
+		r = sendto(state.fd, line, n, MSG_DONTWAIT | MSG_NOSIGNAL,
+			(const struct sockaddr *)&journal, sizeof(journal));
 	else
 		r = write(state.fd, line, n);
 	(void)r; /* lossy by contract: a log that can't be written has nobody to tell */

@@ -10,8 +10,8 @@
 #include <time.h>
 
 /*
- * sd_notify waits for room in the manager's queue, which our loop may not do: a status, a sign of life, a farewell without room
- * is dropped. What the manager waits for goes through sd_notify.
+ * sd_notify waits for room in the manager's queue, which our loop may not do: a status, a sign of
+ * life, a farewell without room is dropped. What the manager waits for goes through sd_notify.
  */
 static void send_or_drop(const char *text)
 {
@@ -76,8 +76,8 @@ uint64_t pl_notify_watchdog_us(void)
 
 void pl_notify_forget(void)
 {
-	static const char *const names[] = {"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS",
-		"LISTEN_PID", "LISTEN_FDNAMES"};
+	static const char *const names[] = {"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID",
+		"LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES"};
 
 	for (size_t i = 0; i < PL_ARRAY_LEN(names); i++)
 		unsetenv(names[i]);

@@ -4,8 +4,9 @@
 #include "proto/base.h"
 
 /*
- * All of them do nothing without $NOTIFY_SOCKET, and never fail: a manager that doesn't listen is no reason to stop. Messages
- * of other processes than the main one would be ignored (PITFALLS 5.12), so children unset the variable.
+ * All of them do nothing without $NOTIFY_SOCKET, and never fail: a manager that doesn't listen is
+ * no reason to stop. Messages of other processes than the main one would be ignored
+ * (PITFALLS 5.12), so children unset the variable.
  */
 void pl_notify_ready(void);
 void pl_notify_reloading(void); /* with MONOTONIC_USEC, as Type=notify-reload wants it */

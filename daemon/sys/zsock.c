@@ -64,8 +64,11 @@ void pl_zsock_close(struct pl_zsock *z)
 		zmq_close(z->socket);
 	if (z->context)
 		zmq_ctx_term(z->context);
+	free(z->aligned);
 	z->socket = NULL;
 	z->context = NULL;
+	z->aligned = NULL;
+	z->aligned_room = 0;
 }
 
 int pl_zsock_send_to(struct pl_zsock *z, uint32_t worker, uint32_t generation, const void *bytes, size_t n)
@@ -137,6 +140,24 @@ static bool is_router(struct pl_zsock *z)
 	return zmq_getsockopt(z->socket, ZMQ_TYPE, &type, &n) == 0 && type == ZMQ_ROUTER;
 }
 
+/* Small messages lie inside larger buffers of 0MQ's, at any address; structs need theirs. */
+static int align(struct pl_zsock *z, struct pl_zmessage *m)
+{
+	if ((uintptr_t)m->data % sizeof(uint64_t) == 0)
+		return 0;
+	if (m->size > z->aligned_room) {
+		char *more = realloc(z->aligned, m->size * 2);
+
+		if (!more)
+			return -ENOMEM;
+		z->aligned = more;
+		z->aligned_room = m->size * 2;
+	}
+	memcpy(z->aligned, m->data, m->size);
+	m->data = z->aligned;
+	return 0;
+}
+
 int pl_zsock_receive(struct pl_zsock *z, struct pl_zmessage *m, bool blocks)
 {
 	int flags = blocks ? 0 : ZMQ_DONTWAIT, r;
@@ -169,7 +190,10 @@ int pl_zsock_receive(struct pl_zsock *z, struct pl_zmessage *m, bool blocks)
 		m->size = zmq_msg_size(message_of(m));
 		if (has_identity)
 			m->pid = sender_pid(message_of(m));
-		return 0;
+		r = align(z, m);
+		if (r < 0)
+			zmq_msg_close(message_of(m));
+		return r;
 	}
 }
 

@@ -10,10 +10,12 @@
 struct pl_zsock {
 	void *context;
 	void *socket;
-	uint64_t n_dropped; /* messages with a foreign pid or a malformed identity */
+	uint64_t n_dropped; /* messages with a malformed identity or too many parts */
+	char *aligned;	    /* copy of a message that 0MQ left at an odd address */
+	size_t aligned_room;
 };
 
-/* A received message's bytes; valid until the next pl_zsock_message_close. */
+/* A received message: `data` is 8-byte aligned and valid until pl_zsock_message_close, which comes before the next receive. */
 struct pl_zmessage {
 	uint64_t storage[8]; /* a zmq_msg_t */
 	const void *data;

@@ -1,5 +1,4 @@
-/* proto/einops/copy.c - chooses, for a nest of loops, the tile that moves the data, and drives it.
- */
+/* proto/einops/copy.c - chooses the tile that moves the data of a nest of loops. */
 #include "proto/einops/plan.h"
 
 #include <errno.h>

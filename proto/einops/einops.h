@@ -1,5 +1,4 @@
-/* proto/einops/einops.h - tensor patterns: parse a text, plan it for shapes, run the plan on
- * memory. */
+/* proto/einops/einops.h - tensor patterns: parse a text, plan it, run it. */
 #pragma once
 
 #include <stdbool.h>

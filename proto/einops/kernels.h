@@ -1,5 +1,4 @@
-/* proto/einops/kernels.h - the inner loops that move and reduce, one table of them per kind of CPU.
- */
+/* proto/einops/kernels.h - the inner loops, one table of them per kind of CPU. */
 #pragma once
 
 #include "proto/base.h"
@@ -34,6 +33,18 @@ struct pl_fold {
 };
 
 typedef void (*pl_fold_fn)(void *out, const void *in, const struct pl_fold *f);
+
+/*
+ * Two folds of two at once: [groups][2][pairs][2][wide] to [groups][pairs][wide]. Not every variant
+ * has it, and it may say that it can't (false), having written nothing.
+ */
+struct pl_pool {
+	int64_t groups;
+	int64_t pairs;
+	int64_t wide;
+};
+
+typedef bool (*pl_pool_fn)(void *out, const void *in, const struct pl_pool *p);
 
 /* out[i] = in[i] as another type. */
 typedef void (*pl_convert_fn)(void *out, const void *in, int64_t n);
@@ -98,6 +109,7 @@ struct pl_kernels {
 		       [4]; /* n[2] is the count; out[2] == in[1] == unit, out[1] == count * unit */
 	pl_rows_fn rows[ACC_OPS][ACC_TYPES];
 	pl_fold_fn fold[ACC_OPS][ACC_TYPES];
+	pl_pool_fn pool[ACC_OPS]; /* of u8, or NULL */
 	pl_convert_fn convert[CONVERTS];
 };
 

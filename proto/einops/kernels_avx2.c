@@ -268,5 +268,6 @@ static bool is_usable(void)
 	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && has_f16c();
 }
 
-const struct pl_kernels pl_kernels_avx2 = KERNELS_TABLE("avx2", is_usable, convert_f16);
+const struct pl_kernels pl_kernels_avx2 =
+	KERNELS_TABLE("avx2", is_usable, convert_f16, .pool = {NULL});
 #endif

@@ -1,5 +1,4 @@
-/* proto/einops/kernels_avx512.c - the variant for x86-64 with AVX-512 and its byte permutations
- * (VBMI). */
+/* proto/einops/kernels_avx512.c - the variant for x86-64 with AVX-512 and VBMI. */
 #include "proto/einops/kernels.h"
 
 #if defined(__x86_64__)
@@ -236,6 +235,90 @@ DEFINE_THREES(8, epi64)
 		return f->groups;                                                                  \
 	}
 
+static inline __mmask64 mask_of(uint64_t n)
+{
+	return n < 64 ? _bzhi_u64(~0ull, (unsigned int)n) : ~0ull;
+}
+
+/* Both directions of a pooling by two at once: twenty pixels or 64 bytes of the result at a time.
+ */
+#define DEFINE_POOL_TWICE(name, op)                                                                \
+	static inline __m512i pixels_##name(__m512i a, __m512i b)                                  \
+	{                                                                                          \
+		const __m512i left = load_512(pixel_index);                                        \
+		const __m512i right = _mm512_add_epi8(left, _mm512_set1_epi8(3));                  \
+                                                                                                   \
+		return op(_mm512_permutex2var_epi8(a, left, b),                                    \
+			_mm512_permutex2var_epi8(a, right, b));                                    \
+	}                                                                                          \
+	static inline void pool_rest_##name(char *out, const char *x, int64_t row, uint64_t n)     \
+	{                                                                                          \
+		__mmask64 first = mask_of(n * 6);                                                  \
+		__mmask64 second = mask_of(n > 10 ? n * 6 - 60 : 0);                               \
+		__m512i a = op(_mm512_maskz_loadu_epi8(first, x),                                  \
+			_mm512_maskz_loadu_epi8(first, x + row));                                  \
+		__m512i b = op(_mm512_maskz_loadu_epi8(second, x + 60),                            \
+			_mm512_maskz_loadu_epi8(second, x + 60 + row));                            \
+                                                                                                   \
+		_mm512_mask_storeu_epi8(out, mask_of(n * 3), pixels_##name(a, b));                 \
+	}                                                                                          \
+	static inline void pool_twice_pixels_##name(char *o, const char *x, int64_t pairs)         \
+	{                                                                                          \
+		int64_t i = 0;                                                                     \
+                                                                                                   \
+		for (; i + 22 <= pairs; i += 20) {                                                 \
+			const char *at = x + 6 * i;                                                \
+			__m512i a = op(load_512(at), load_512(at + 6 * pairs));                    \
+			__m512i b = op(load_512(at + 60), load_512(at + 60 + 6 * pairs));          \
+                                                                                                   \
+			_mm512_storeu_si512(o + 3 * i, pixels_##name(a, b));                       \
+		}                                                                                  \
+		for (; i < pairs; i += 20) {                                                       \
+			int64_t n = pairs - i < 20 ? pairs - i : 20;                               \
+                                                                                                   \
+			pool_rest_##name(o + 3 * i, x + 6 * i, 6 * pairs, (uint64_t)n);            \
+		}                                                                                  \
+	}                                                                                          \
+	static inline void pool_twice_bytes_##name(char *o, const char *x, int64_t pairs)          \
+	{                                                                                          \
+		const __m512i even = load_512(even_index);                                         \
+                                                                                                   \
+		for (int64_t i = 0; i < pairs; i += 64) {                                          \
+			uint64_t n = pairs - i < 64 ? (uint64_t)(pairs - i) : 64;                  \
+			__mmask64 first = mask_of(2 * n);                                          \
+			__mmask64 second = mask_of(n > 32 ? 2 * n - 64 : 0);                       \
+			const char *at = x + 2 * i;                                                \
+			__m512i a = op(_mm512_maskz_loadu_epi8(first, at),                         \
+				_mm512_maskz_loadu_epi8(first, at + 2 * pairs));                   \
+			__m512i b = op(_mm512_maskz_loadu_epi8(second, at + 64),                   \
+				_mm512_maskz_loadu_epi8(second, at + 64 + 2 * pairs));             \
+                                                                                                   \
+			a = op(a, _mm512_srli_epi16(a, 8));                                        \
+			b = op(b, _mm512_srli_epi16(b, 8));                                        \
+			_mm512_mask_storeu_epi8(                                                   \
+				o + i, mask_of(n), _mm512_permutex2var_epi8(a, even, b));          \
+		}                                                                                  \
+	}                                                                                          \
+	static inline bool pool_twice_##name(void *out, const void *in, const struct pl_pool *p)   \
+	{                                                                                          \
+		const char *x = in;                                                                \
+		char *o = out;                                                                     \
+                                                                                                   \
+		if (p->wide != 1 && p->wide != 3)                                                  \
+			return false;                                                              \
+		for (int64_t g = 0; g < p->groups; g++) {                                          \
+			if (p->wide == 3)                                                          \
+				pool_twice_pixels_##name(o, x, p->pairs);                          \
+			else                                                                       \
+				pool_twice_bytes_##name(o, x, p->pairs);                           \
+			x += 4 * p->wide * p->pairs;                                               \
+			o += p->wide * p->pairs;                                                   \
+		}                                                                                  \
+		return true;                                                                       \
+	}
+
+DEFINE_POOL_TWICE(min, _mm512_min_epu8)
+DEFINE_POOL_TWICE(max, _mm512_max_epu8)
 DEFINE_POOL(min, _mm512_min_epu8)
 DEFINE_POOL(max, _mm512_max_epu8)
 
@@ -281,5 +364,6 @@ static bool is_usable(void)
 	       __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("bmi2") && has_f16c();
 }
 
-const struct pl_kernels pl_kernels_avx512 = KERNELS_TABLE("avx512", is_usable, convert_f16);
+const struct pl_kernels pl_kernels_avx512 = KERNELS_TABLE("avx512", is_usable, convert_f16,
+	.pool = {[ACC_MIN] = pool_twice_min, [ACC_MAX] = pool_twice_max});
 #endif

@@ -1,4 +1,4 @@
-/* proto/einops/kernels_move.h - plain C of the moving kernels, included once by each variant. */
+/* proto/einops/kernels_move.h - the moving kernels in plain C, for every variant. */
 #pragma once
 
 #include "proto/einops/kernels.h"

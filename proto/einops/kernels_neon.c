@@ -1,5 +1,4 @@
-/* proto/einops/kernels_neon.c - the variant for 64-bit ARM, whose loads and stores alternate by
- * themselves. */
+/* proto/einops/kernels_neon.c - the variant for 64-bit ARM. */
 #include "proto/einops/kernels.h"
 #include "proto/tensor/tensor.h"
 
@@ -86,5 +85,6 @@ static bool is_usable(void)
 	return true;
 }
 
-const struct pl_kernels pl_kernels_neon = KERNELS_TABLE("neon", is_usable, convert_f16);
+const struct pl_kernels pl_kernels_neon =
+	KERNELS_TABLE("neon", is_usable, convert_f16, .pool = {NULL});
 #endif

@@ -1,5 +1,4 @@
-/* proto/einops/kernels_portable.c - the variant that every CPU runs: plain C, what the compiler
- * makes of it. */
+/* proto/einops/kernels_portable.c - the variant that every CPU runs. */
 #include "proto/einops/kernels.h"
 #include "proto/tensor/tensor.h"
 
@@ -52,4 +51,5 @@ static bool is_usable(void)
 	return true;
 }
 
-const struct pl_kernels pl_kernels_portable = KERNELS_TABLE("portable", is_usable, convert_f16);
+const struct pl_kernels pl_kernels_portable =
+	KERNELS_TABLE("portable", is_usable, convert_f16, .pool = {NULL});

@@ -1,6 +1,4 @@
-/* proto/einops/kernels_reduce.h - plain C of the reducing kernels, included once by each variant.
-#pragma once
- */
+/* proto/einops/kernels_reduce.h - the reducing kernels in plain C, for every variant. */
 
 #include "proto/einops/kernels_move.h"
 
@@ -54,6 +52,10 @@
 		}                                                                                  \
 	}
 
+#define LINE_HALVE(op, half)                                                                       \
+	for (int i = 0; i < half; i++)                                                             \
+		v[i] = op(v[i], v[i + half]);
+
 /* Lines of one element each: 16 running results, so that no chain of operations is long. */
 #define DEFINE_LINE(name, type, op)                                                                \
 	static inline type line_##name(const name##_t *restrict x, int64_t n)                      \
@@ -74,9 +76,10 @@
 				v[i] = op(v[i], x[k + i]);                                         \
 		for (int i = 0; k + i < n; i++)                                                    \
 			v[i] = op(v[i], x[k + i]);                                                 \
-		for (int half = 8; half; half /= 2)                                                \
-			for (int i = 0; i < half; i++)                                             \
-				v[i] = op(v[i], v[i + half]);                                      \
+		LINE_HALVE(op, 8)                                                                  \
+		LINE_HALVE(op, 4)                                                                  \
+		LINE_HALVE(op, 2)                                                                  \
+		LINE_HALVE(op, 1)                                                                  \
 		return v[0];                                                                       \
 	}
 
@@ -230,7 +233,7 @@ DEFINE_CONVERT(true_f64, uint64_t, uint8_t, (x & 0x7fffffffffffffffu) != 0)
 	}
 
 /* The table of a variant; its functions have the names above. */
-#define KERNELS_TABLE(label, usable, f16)                                                          \
+#define KERNELS_TABLE(label, usable, f16, ...)                                                     \
 	{                                                                                          \
 		.name = label, .is_usable = usable, .runs = runs,                                  \
 		.strided = {strided_1, strided_2, strided_4, strided_8},                           \
@@ -242,5 +245,5 @@ DEFINE_CONVERT(true_f64, uint64_t, uint8_t, (x & 0x7fffffffffffffffu) != 0)
 			{join_3_1, join_3_2, join_3_4, join_3_8},                                  \
 			{join_4_1, join_4_2, join_4_4, join_4_8}},                                 \
 		.rows = REDUCE_TABLE(rows), .fold = REDUCE_TABLE(fold),                            \
-		.convert = CONVERT_TABLE(f16),                                                     \
+		.convert = CONVERT_TABLE(f16), __VA_ARGS__                                         \
 	}

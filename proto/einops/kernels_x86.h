@@ -1,5 +1,4 @@
-/* proto/einops/kernels_x86.h - what the AVX2 and AVX-512 variants share: transposes in registers,
- * f16. */
+/* proto/einops/kernels_x86.h - what the AVX2 and AVX-512 variants share. */
 #pragma once
 
 #include "proto/einops/kernels_move.h"

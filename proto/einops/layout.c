@@ -1,5 +1,4 @@
-/* proto/einops/layout.c - a pattern over one tensor as loops: where each axis lies in the input and
- * in the result. */
+/* proto/einops/layout.c - where each axis lies in the input and in the result. */
 #include "proto/einops/plan.h"
 
 /* Where an axis lies: bytes between its elements, or tensors of the list. */

@@ -1,5 +1,4 @@
-/* proto/einops/parse_einsum.c - the pattern of einsum: left sides between commas, one right side.
- */
+/* proto/einops/parse_einsum.c - the pattern of einsum. */
 #include "proto/einops/room.h"
 
 #define NAMES_MAX 52 /* what the original can name */

@@ -1,5 +1,4 @@
-/* proto/einops/parse_pack.c - the pattern of pack and unpack: names and one star between white
- * space. */
+/* proto/einops/parse_pack.c - the pattern of pack and unpack. */
 #include "proto/einops/room.h"
 
 /* White space as Python's str.split knows it. */

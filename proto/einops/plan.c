@@ -1,5 +1,4 @@
-/* proto/einops/plan.c - makes, counts and frees plans; the rearrange, reduce and repeat ones in
- * full. */
+/* proto/einops/plan.c - makes, counts and frees plans. */
 #include "proto/einops/plan.h"
 
 #include <errno.h>

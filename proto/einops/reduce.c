@@ -1,5 +1,4 @@
-/* proto/einops/reduce.c - runs a planned reduction: accumulate blocks, fold them, write the
- * results. */
+/* proto/einops/reduce.c - runs a planned reduction block by block. */
 #include "proto/einops/reduce.h"
 
 /* One block of results in the making. */
@@ -169,6 +168,19 @@ static void halve(const struct reduce *r, char *acc, int64_t n, int64_t wide)
 	}
 }
 
+/* Both folds of a pooling at once, if there is a kernel for it; NULL if not. */
+static const char *pool(struct block *b, int64_t *n, char *out)
+{
+	const struct reduce *r = b->r;
+	const char *from = b->direct ? b->direct : b->acc;
+	char *to = r->is_direct ? out : b->spare[0];
+	struct pl_pool p = {.pairs = r->pool_pairs, .wide = r->pool_wide};
+
+	*n = b->n / 4;
+	p.groups = *n / (p.pairs * p.wide);
+	return r->pool(to, from, &p) ? to : NULL;
+}
+
 /* Folds the reduced dimensions inside the block; returns where the results are, *n of them: at
  * `out`, if it can. */
 static const char *fold(struct block *b, int64_t *n, char *out)
@@ -236,8 +248,10 @@ static void finish_f64(const struct reduce *r, double *to, const char *from, int
 static void write_results(struct block *b, char *out)
 {
 	int64_t n;
-	const char *from = fold(b, &n, out);
+	const char *from = b->r->pool ? pool(b, &n, out) : NULL;
 
+	if (!from)
+		from = fold(b, &n, out);
 	switch (b->r->finish) {
 	case FINISH_NONE:
 		break;

@@ -1,5 +1,4 @@
-/* proto/einops/reduce.h - a planned reduction: a block of the input at a time, folded to a block of
- * results. */
+/* proto/einops/reduce.h - a planned reduction: blocks that are accumulated and folded. */
 #pragma once
 
 #include "proto/einops/plan.h"
@@ -38,6 +37,7 @@ struct reduce {
 	pl_rows_fn rows;
 	pl_fold_fn fold;
 	pl_convert_fn convert; /* or NULL */
+	pl_pool_fn pool;       /* two folds of two at once, or NULL */
 	int64_t in_size;
 	int64_t acc_size;
 	int64_t out_size;
@@ -46,6 +46,8 @@ struct reduce {
 	int64_t rest;  /* elements of the last, smaller block of the split dimension; 0: none */
 	int64_t split; /* whole blocks along the split dimension; 1: not split */
 	bool is_split_kept;
+	int64_t pool_pairs;
+	int64_t pool_wide;
 	bool is_direct; /* the last fold can write the results */
 	int last_fold;  /* the inner dimension that is folded last; -1: none is */
 	int n_inner;
@@ -63,3 +65,6 @@ struct reduce {
 	struct copy scatter[2]; /* results of the whole block, of the rest */
 	size_t n_rows;
 };
+
+/* Fills in the kernels and sizes for the dtype and the reduction. */
+void pl_reduce_choose_types(struct reduce *r);

@@ -1,5 +1,4 @@
-/* proto/einops/room.h - what the files of this room share: the parsed pattern, the resolved
- * lengths, errors. */
+/* proto/einops/room.h - the parsed pattern, lengths and faults, for this room. */
 #pragma once
 
 #include "proto/base.h"

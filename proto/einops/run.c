@@ -1,5 +1,4 @@
-/* proto/einops/run.c - a plan on memory: checks that the tensors are as planned, then moves or
- * reduces. */
+/* proto/einops/run.c - checks that tensors are as planned, then moves or reduces. */
 #include "proto/einops/plan.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
-/* proto/einops/shape.c - from the pattern and what the tensors say to the length of every axis, or
- * why not. */
+/* proto/einops/shape.c - the length of every axis, or why there is none. */
 #include "proto/einops/room.h"
 
 static int64_t clamp(__int128 v)

@@ -1,5 +1,4 @@
-/* proto/einops/unicode.c - which characters beyond ASCII may be in a name: a table and a decoder.
- */
+/* proto/einops/unicode.c - which characters beyond ASCII may be in a name. */
 #include "proto/einops/room.h"
 
 /*

@@ -1,5 +1,4 @@
-/* tests/fuzz/fuzz_einops_parse.c - any bytes as a pattern of any operation, and partial shapes
- * behind them. */
+/* tests/fuzz/fuzz_einops_parse.c - any bytes as a pattern of any operation. */
 #include "proto/einops/einops.h"
 
 #include <stdlib.h>

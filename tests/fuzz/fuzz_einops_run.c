@@ -1,5 +1,4 @@
-/* tests/fuzz/fuzz_einops_run.c - patterns built from the input, run, and compared with a naive
- * reference. */
+/* tests/fuzz/fuzz_einops_run.c - patterns are run and compared with a naive reference. */
 #include "proto/einops/einops.h"
 
 #include <stdlib.h>

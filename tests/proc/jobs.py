@@ -14,8 +14,9 @@ class House:
 
     def __init__(self, linger_ms=300, **env):
         self.dir = tempfile.mkdtemp(prefix="pipeloader-test-")
-        self.env = dict(os.environ, PIPELOADERD=DAEMON, PIPELOADER_JOB_ID=os.path.basename(self.dir),
-                        PIPELOADER_LINGER_MS=str(linger_ms), PIPELOADER_LOG=os.path.join(self.dir, "log"), **env)
+        self.env = dict((k, v) for k, v in os.environ.items() if k != "LD_PRELOAD")
+        self.env.update(env, PIPELOADERD=DAEMON, PIPELOADER_JOB_ID=os.path.basename(self.dir),
+                        PIPELOADER_LINGER_MS=str(linger_ms), PIPELOADER_LOG=os.path.join(self.dir, "log"))
 
     def __enter__(self):
         return self

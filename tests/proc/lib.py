@@ -1,6 +1,11 @@
 """tests/proc/lib.py - libpipeloader through ctypes, as far as the tests need it."""
-import contextlib, ctypes as c, os
-from jobs import BUILD
+import contextlib, ctypes as c, os, subprocess, sys
+from jobs import BUILD, SANITIZED
+
+if SANITIZED and "LD_PRELOAD" not in os.environ:  # the library needs its runtime loaded first; Python's own leaks are not ours
+    runtime = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True).stdout.strip()
+    os.execve(sys.executable, [sys.executable, *sys.argv],
+              dict(os.environ, LD_PRELOAD=runtime, ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"))
 
 _lib = c.CDLL(os.path.join(BUILD, "libpipeloader.so.0"))
 

@@ -1,5 +1,5 @@
 """tests/proc/machine.py - what the supervisor's tests share: a daemon of their own, and a client of forty lines that shares no code with it."""
-import array, json, os, shutil, signal, socket, subprocess, sys, tempfile, time
+import array, json, os, shutil, signal, socket, subprocess, sys, tempfile, threading, time
 
 from jobs import DAEMON, is_alive, run_tests, wait_for
 
@@ -69,6 +69,11 @@ def signed(n):
     return n - (1 << 64) if n >= 1 << 63 else n
 
 
+def error(f):
+    """(code, exit_status, text) of an Error's fields."""
+    return signed(f.get(1, [0])[0]), f.get(3, [0])[0], f[2][0].decode()
+
+
 KINDS = dict(enumerate(["welcome", "batch", "trace", "described", "because", "error", "end", "closed", "answer"], 32))
 OPEN, NEXT, ASK = 1, 2, 7
 
@@ -114,7 +119,7 @@ class Client:
         while True:
             kind, f = self.receive()
             if kind == "error":
-                return signed(f.get(1, [0])[0]), f.get(3, [0])[0], f[2][0].decode()
+                return error(f)
             assert kind == "answer", f"an answer was due, not {kind}"
             text += f.get(2, [b""])[0]
             if not f.get(3):
@@ -151,6 +156,7 @@ class Machine:
         self.notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.notify.bind("\0" + manager)
         self.told = []
+        threading.Thread(target=self.listen, daemon=True).start()
         self.env = dict(os.environ, NOTIFY_SOCKET="@" + manager, **(env or {}))
         for name in ("PIPELOADER_SOCKET", "PIPELOADER_LOG", "PIPELOADER_LOG_LEVEL"):
             self.env.pop(name, None)
@@ -169,17 +175,15 @@ class Machine:
             self.p = subprocess.Popen(self.args, env=self.env, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         self.wait_for("READY=1")
 
-    def drain(self):
-        while True:
-            try:
-                self.told += self.notify.recv(4096, socket.MSG_DONTWAIT).decode().split("\n")
-            except BlockingIOError:
-                return self.told
+    def listen(self):
+        """As a service manager does: what the daemon says is taken at once."""
+        while text := self.notify.recv(4096):
+            self.told += text.decode().split("\n")
 
     def wait_for(self, line):
         def there():
             assert self.p.poll() is None, f"the daemon ended with {self.p.returncode}:\n{self.log()}"
-            return any(t.startswith(line) for t in self.drain())
+            return any(t.startswith(line) for t in self.told)
         until(f"the daemon says {line}", there)
 
     def log(self):
@@ -191,17 +195,30 @@ class Machine:
     def client(self):
         return Client(self.address)
 
-    def opened(self, name="numbers"):
-        """A client with its Welcome in `facts`. One that came in the moment of a dispatcher's death is reset, and comes again."""
+    def met(self, name):
+        """A client and the first message it gets. One that came in the moment of a dispatcher's death is reset, and comes again."""
         end = time.monotonic() + DEADLINE
         while True:
             c = self.client()
             c.open(name)
-            kind, c.facts = c.receive()
-            if kind == "welcome":
-                return c
-            assert kind in ("hangup", "reset") and time.monotonic() < end, f"a welcome was due, not {kind}: {c.facts}"
+            kind, facts = c.receive()
+            if kind not in ("hangup", "reset"):
+                return c, kind, facts
+            assert time.monotonic() < end, f"nothing but {kind}"
             c.close()
+
+    def opened(self, name="numbers"):
+        """A client with its Welcome in `facts`."""
+        c, kind, facts = self.met(name)
+        c.facts = facts
+        assert kind == "welcome", f"a welcome was due, not {kind}: {c.facts}"
+        return c
+
+    def refused(self, name="numbers"):
+        """(code, exit_status, text) of the error that an open gets."""
+        _, kind, f = self.met(name)
+        assert kind == "error", f"an error was due, not {kind}"
+        return error(f)
 
     def status(self, name=""):
         code, status, text = self.client().ask("status", name)
@@ -225,7 +242,7 @@ class Machine:
             self.stop(signal.SIGKILL if kind else signal.SIGTERM)
         if kind:
             print(self.log()[-4000:], file=sys.stderr)
-        self.notify.close()
+        self.notify.shutdown(socket.SHUT_RDWR)
         shutil.rmtree(self.dir, ignore_errors=True)
 
 

@@ -1,6 +1,9 @@
 /* tests/unit/fake_daemon.h - a daemon of one thread that follows a script. */
 #pragma once
 
+/* Each test uses some of what is here. */
+#pragma GCC diagnostic ignored "-Wunused-function"
+
 #include "client/pipeloader.h"
 #include "proto/frame.h"
 #include "proto/wire.h"

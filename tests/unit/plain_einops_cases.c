@@ -1,5 +1,4 @@
-/* tests/unit/plain_einops_cases.c - the cases of tests/golden/einops/cases.tsv: `einops_cases
- * FILE`. */
+/* tests/unit/plain_einops_cases.c - `einops_cases FILE` runs the cases of a table. */
 #include "proto/einops/einops.h"
 
 #include <stdio.h>

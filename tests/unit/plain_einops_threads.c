@@ -1,5 +1,4 @@
-/* tests/unit/plain_einops_threads.c - 64 threads make the first call of a fresh process, in many
- * fresh processes. */
+/* tests/unit/plain_einops_threads.c - 64 threads make the first call of a process. */
 #include "proto/einops/einops.h"
 
 #include <pthread.h>

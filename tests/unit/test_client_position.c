@@ -43,26 +43,32 @@ static struct pl_token token(void)
 	return t;
 }
 
-#define BATCH(e, n, ...) ((struct pl_wire_batch){.epoch = (e), .number = (n), .after = __VA_ARGS__})
+/* Batch n of epoch e, behind which the position is (e2, n2). */
+#define BATCH(e, n, e2, n2)                                                                        \
+	((struct pl_wire_batch){                                                                   \
+		.epoch = (e), .number = (n), .after = {.epoch = (e2), .number = (n2)}})
 
 Test(position, private_takes_one_after_the_other)
 {
+	struct pl_wire_batch b = BATCH(0, 5, 0, 6);
+
 	start(PL_PRIVATE, 0, 0, 5);
 	cr_assert_eq(token().at.number, 5);
-	cr_assert_eq(take(BATCH(0, 4, {0, 5})), -EPROTO);
-	cr_assert_eq(take(BATCH(0, 5, {0, 6, 60, 1, 2})), 0);
-	cr_assert_eq(take(BATCH(0, 5, {0, 6})), -EPROTO);
+	cr_assert_eq(take(BATCH(0, 4, 0, 5)), -EPROTO);
+	b.after = (struct pl_wire_position){0, 6, 60, 1, 2};
+	cr_assert_eq(take(b), 0);
+	cr_assert_eq(take(BATCH(0, 5, 0, 6)), -EPROTO);
 	cr_assert(token().at.record == 60 && token().at.discard == 1 && token().at.bad == 2);
 	cr_assert_eq(token().fingerprint[0], 3);
-	cr_assert_eq(take(BATCH(1, 0, {1, 1})), 0, "an epoch of unknown length has ended");
-	cr_assert_eq(take(BATCH(1, 1, {2, 0})), 0);
-	cr_assert_eq(take(BATCH(1, 2, {1, 3})), -EPROTO);
-	cr_assert_eq(take(BATCH(2, 0, {2, 1})), 0);
+	cr_assert_eq(take(BATCH(1, 0, 1, 1)), 0, "an epoch of unknown length has ended");
+	cr_assert_eq(take(BATCH(1, 1, 2, 0)), 0);
+	cr_assert_eq(take(BATCH(1, 2, 1, 3)), -EPROTO);
+	cr_assert_eq(take(BATCH(2, 0, 2, 1)), 0);
 }
 
 Test(position, broadcast_may_skip_what_it_says)
 {
-	struct pl_wire_batch b = BATCH(0, 3, {0, 4});
+	struct pl_wire_batch b = BATCH(0, 3, 0, 4);
 
 	start(PL_BROADCAST, 0, 0, 0);
 	cr_assert_eq(take(b), -EPROTO);
@@ -74,32 +80,32 @@ Test(position, broadcast_may_skip_what_it_says)
 
 Test(position, split_takes_its_place_in_each_round)
 {
-	struct pl_wire_batch b = BATCH(0, 1, {1, 0});
+	struct pl_wire_batch b = BATCH(0, 1, 1, 0);
 
 	start(PL_SPLIT, 2, 4, 4);
-	cr_assert_eq(take(BATCH(0, 5, {0, 8})), -EPROTO);
-	cr_assert_eq(take(BATCH(0, 6, {0, 8})), 0);
+	cr_assert_eq(take(BATCH(0, 5, 0, 8)), -EPROTO);
+	cr_assert_eq(take(BATCH(0, 6, 0, 8)), 0);
 	cr_assert_eq(token().at.number, 8);
 	cr_assert_eq(token().world_size, 4);
-	cr_assert_eq(take(BATCH(0, 10, {0, 12})), 0);
+	cr_assert_eq(take(BATCH(0, 10, 0, 12)), 0);
 	b.is_repeated = true;
 	cr_assert_eq(take(b), 0);
-	cr_assert_eq(take(BATCH(1, 2, {1, 4})), 0);
+	cr_assert_eq(take(BATCH(1, 2, 1, 4)), 0);
 }
 
 Test(position, share_remembers_what_it_was_handed)
 {
 	start(PL_SHARE, 0, 0, 0);
-	cr_assert_eq(take(BATCH(0, 3, {0, 0})), 0);
-	cr_assert_eq(take(BATCH(0, 9, {0, 2})), 0);
+	cr_assert_eq(take(BATCH(0, 3, 0, 0)), 0);
+	cr_assert_eq(take(BATCH(0, 9, 0, 2)), 0);
 	cr_assert_eq(token().at.number, 2);
 	cr_assert_eq(token().n_done, 8);
 	cr_assert_eq(token().done[0], 1u << 1 | 1u << 7);
-	cr_assert_eq(take(BATCH(0, 1, {0, 2})), -EPROTO, "behind the base");
-	cr_assert_eq(take(BATCH(0, 2000, {0, 1500})), 0);
+	cr_assert_eq(take(BATCH(0, 1, 0, 2)), -EPROTO, "behind the base");
+	cr_assert_eq(take(BATCH(0, 2000, 0, 1500)), 0);
 	cr_assert_eq(token().n_done, 501);
 	cr_assert_eq(token().done[0], 0);
-	cr_assert_eq(take(BATCH(1, 0, {1, 0})), 0);
+	cr_assert_eq(take(BATCH(1, 0, 1, 0)), 0);
 	cr_assert(token().at.epoch == 1 && token().n_done == 1 && token().done[0] == 1);
 }
 

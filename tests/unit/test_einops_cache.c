@@ -1,5 +1,4 @@
-/* tests/unit/test_einops_cache.c - a hit can't be told from a miss, and nothing wrong is ever kept.
- */
+/* tests/unit/test_einops_cache.c - a hit can't be told from a miss. */
 #include "proto/einops/einops.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,4 @@
-/* tests/unit/test_einops_einsum.c - the sum of products: errors of operands and lengths, and long
- * lines. */
+/* tests/unit/test_einops_einsum.c - errors of operands and lengths, long lines. */
 #include "proto/einops/einops.h"
 
 #include <criterion/criterion.h>

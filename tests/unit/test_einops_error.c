@@ -1,5 +1,4 @@
-/* tests/unit/test_einops_error.c - the text of an error: carets under the right column, whatever
- * the bytes are. */
+/* tests/unit/test_einops_error.c - the text of an error, with carets in the right place. */
 #include "proto/einops/einops.h"
 
 #include <criterion/criterion.h>

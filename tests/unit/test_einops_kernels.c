@@ -1,5 +1,4 @@
-/* tests/unit/test_einops_kernels.c - every variant that this CPU runs, against the portable one,
- * bit by bit. */
+/* tests/unit/test_einops_kernels.c - every variant against the portable one. */
 #include "proto/einops/kernels.h"
 
 #include <criterion/criterion.h>
@@ -191,4 +190,26 @@ Test(einops_kernels, the_choice_does_not_change)
 
 	setenv("PIPELOADER_KERNELS", k == &pl_kernels_portable ? "avx2" : "portable", 1);
 	cr_assert(pl_kernels_get() == k);
+}
+
+static void check_pool(const struct pl_kernels *k, const struct pl_pool *p)
+{
+	struct pl_fold rows = {p->groups, 2, p->pairs * 2 * p->wide};
+	struct pl_fold pairs = {p->groups * p->pairs, 2, p->wide};
+	static char between[ROOM];
+
+	fill();
+	pl_kernels_portable.fold[ACC_MAX][ACC_U8](between, in, &rows);
+	pl_kernels_portable.fold[ACC_MAX][ACC_U8](wanted, between, &pairs);
+	if (k->pool[ACC_MAX] && k->pool[ACC_MAX](got, in, p))
+		cr_assert(memcmp(wanted, got, ROOM) == 0, "%lld pairs of %lld", (long long)p->pairs,
+			(long long)p->wide);
+}
+
+Test(einops_kernels, pooling_at_once_is_two_folds)
+{
+	for (size_t v = 0; v < PL_ARRAY_LEN(variants); v++)
+		for (int64_t pairs = 1; variants[v]->is_usable() && pairs < 200; pairs++)
+			for (int64_t wide = 1; wide < 5; wide++)
+				check_pool(variants[v], &(struct pl_pool){3, pairs, wide});
 }

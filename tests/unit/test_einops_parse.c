@@ -1,5 +1,4 @@
-/* tests/unit/test_einops_parse.c - what no tensor is needed for: every fault of a text, with its
- * column. */
+/* tests/unit/test_einops_parse.c - every fault of a text, with its column. */
 #include "tests/unit/test_einops_table.h"
 
 #include <stdio.h>

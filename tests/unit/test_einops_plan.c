@@ -1,5 +1,4 @@
-/* tests/unit/test_einops_plan.c - plans: what is a view, what run refuses, what a reference keeps
- * alive. */
+/* tests/unit/test_einops_plan.c - views, references, and what run refuses. */
 #include "proto/einops/einops.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,4 @@
-/* tests/unit/test_einops_reduce.c - reductions: types, nothing to reduce, NaN, zeros, half-width
- * floats. */
+/* tests/unit/test_einops_reduce.c - types, NaN, zeros, halves, sizes around the blocks. */
 #include "proto/einops/einops.h"
 
 #include <criterion/criterion.h>
@@ -156,5 +155,50 @@ Test(einops_reduce, sizes_around_the_blocks)
 			total += data[i];
 		cr_assert(sums[0] == total, "%lld", (long long)n);
 		reduce("a b -> a", "max", &t, sums);
+	}
+}
+
+static int max4(const uint8_t *x, int64_t row, int64_t wide)
+{
+	int a = x[0] > x[wide] ? x[0] : x[wide];
+	int b = x[row] > x[row + wide] ? x[row] : x[row + wide];
+
+	return a > b ? a : b;
+}
+
+/* The kernels that fold both directions at once: ends of rows, and blocks that end within the
+ * image. */
+Test(einops_reduce, pooling_by_two_of_every_width)
+{
+	static uint8_t data[60 * 300 * 3];
+	static uint8_t result[30 * 150 * 3];
+	static const char pattern[] = "(h 2) (w 2 c) -> h (w c)";
+
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)(i * 73 % 256);
+	for (int64_t w = 1; w <= 150; w++) {
+		for (int64_t c = 1; c <= 3; c += 2) {
+			struct pl_einops_spec spec = {
+				PL_EINOPS_REDUCE, pattern, strlen(pattern), "max"};
+			struct pl_einops_axis axis = {"c", c};
+			struct pl_tensor in;
+			struct pl_tensor out;
+			struct pl_einops_args args = {
+				.inputs = &in, .n_inputs = 1, .axes = &axis, .n_axes = 1};
+
+			cr_assert(pl_tensor_init(&in, data, PL_U8, 2,
+					  (const int64_t[]){60, 2 * w * c}) == 0);
+			cr_assert(pl_tensor_init(&out, result, PL_U8, 2,
+					  (const int64_t[]){30, w * c}) == 0);
+			cr_assert(pl_einops_call(NULL, &spec, &args, &out, NULL) == 0);
+			for (int64_t i = 0; i < 30 * w * c; i++) {
+				int64_t y = i / (w * c);
+				int64_t x = i % (w * c);
+
+				cr_assert(result[i] ==
+					  max4(data + y * 4 * w * c + x / c * 2 * c + x % c,
+						  2 * w * c, c));
+			}
+		}
 	}
 }

@@ -1,5 +1,4 @@
-/* tests/unit/test_einops_shape.c - lengths against tensors: every fault with its column, and
- * partial knowledge. */
+/* tests/unit/test_einops_shape.c - lengths against tensors, each fault with its column. */
 #include "tests/unit/test_einops_table.h"
 
 #define REARRANGE PL_EINOPS_REARRANGE

@@ -1,5 +1,4 @@
-/* tests/unit/test_einops_table.h - one line per wrong question: what is asked, and where the error
- * must point. */
+/* tests/unit/test_einops_table.h - one line per wrong question, and where the error points. */
 #pragma once
 
 #include "proto/einops/einops.h"

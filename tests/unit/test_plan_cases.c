@@ -103,8 +103,10 @@ static const struct row_check checks[] = {
 
 static const char *case_path(const char *file, char out[PATH_MAX])
 {
-	snprintf(out, PATH_MAX, "%s/%s%s", source_path("tests/golden/cases/yaml"), file,
+	int n = snprintf(out, PATH_MAX, "%s/%s%s", source_path("tests/golden/cases/yaml"), file,
 		strchr(file, '.') ? "" : ".yaml");
+
+	cr_assert_lt(n, PATH_MAX);
 	return out;
 }
 

@@ -294,6 +294,20 @@ Test(plan_read, included_lists_and_definitions)
 	pl_plan_destroy(plan);
 }
 
+Test(plan_read, one_file_may_be_included_a_hundred_times)
+{
+	char text[8192] = "source: {range: 3}\nworkers:\n";
+	struct pl_plan *plan;
+
+	write_text("one.yaml", "- trace: one\n");
+	for (int i = 0; i < 100; i++)
+		strcat(text, "  - include: one.yaml\n");
+	plan = good_plan(text);
+	cr_assert_eq(plan->worker.n, 100);
+	cr_assert_eq(plan->n_texts, 2);
+	pl_plan_destroy(plan);
+}
+
 Test(plan_read, a_definition_used_very_often_ends_in_an_error)
 {
 	struct plan_reading r =
