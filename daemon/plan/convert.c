@@ -222,7 +222,7 @@ static bool items_of(const struct conversion *v, const struct pl_node *const **i
 static bool set_floats(const struct conversion *v)
 {
 	struct pl_param_floats *floats = v->member;
-	const struct pl_node *const *item;
+	const struct pl_node *const *item = NULL;
 	bool is_ok = true;
 
 	if (!items_of(v, &item, &floats->n))
@@ -235,7 +235,7 @@ static bool set_floats(const struct conversion *v)
 static bool set_ints(const struct conversion *v)
 {
 	struct pl_param_ints *ints = v->member;
-	const struct pl_node *const *item;
+	const struct pl_node *const *item = NULL;
 	bool is_ok = true;
 
 	if (!items_of(v, &item, &ints->n))
@@ -248,7 +248,7 @@ static bool set_ints(const struct conversion *v)
 static bool set_texts(const struct conversion *v)
 {
 	struct pl_param_texts *texts = v->member;
-	const struct pl_node *const *item;
+	const struct pl_node *const *item = NULL;
 
 	if (!items_of(v, &item, &texts->n))
 		return false;
