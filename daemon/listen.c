@@ -247,8 +247,6 @@ static void hear_open(struct pl_visitor *v, const struct pl_wire_open *open)
 
 	if (!p) {
 		refuse_name(v, open->pipeline);
-	} else if (n_waiting(v->supervisor, v->peer.uid) >= PL_WAITING_MAX) {
-		pl_visitor_error(v, -EBUSY, 1, "too many connections of this user wait already");
 	} else {
 		v->supervisor->was_visited = true;
 		pl_pipeline_opened(p);
@@ -270,6 +268,8 @@ void pl_listen_hear(struct pl_visitor *v)
 	else if (r != 0)
 		pl_visitor_error(v, -EPROTO, 1,
 			"the first message can't be read: is this client of another version?");
+	else if (n_waiting(v->supervisor, v->peer.uid) >= PL_WAITING_MAX)
+		pl_visitor_error(v, -EBUSY, 1, "too many connections of this user wait already");
 	else if (wire.kind == PL_WIRE_OPEN)
 		hear_open(v, &wire.open);
 	else if (wire.kind == PL_WIRE_ASK)

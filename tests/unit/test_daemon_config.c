@@ -87,3 +87,26 @@ Test(daemon_config, a_file_that_is_not_there)
 	pl_diag_destroy(diag);
 	free(told);
 }
+
+Test(daemon_config, the_example_says_the_defaults)
+{
+	const char *source = getenv("PL_SOURCE");
+	struct pl_diag *diag = pl_diag_create();
+	struct pl_config c, defaults;
+	char path[4096], *told;
+
+	cr_assert(read_text(&defaults, "log: info\n", &told));
+	free(told);
+	snprintf(path, sizeof(path), "%s/config/pipeloaderd.yaml", source ? source : ".");
+	cr_assert(pl_config_read(&c, path, diag));
+	cr_expect_eq(pl_diag_n_warnings(diag), 0);
+	cr_expect_eq(c.pipelines.n, defaults.pipelines.n);
+	cr_expect_str_eq(c.pipelines.v[0], defaults.pipelines.v[0]);
+	cr_expect_eq(c.memory_max, defaults.memory_max);
+	cr_expect_eq(c.probe_timeout_ns, defaults.probe_timeout_ns);
+	cr_expect_eq(c.list_timeout_ns, defaults.list_timeout_ns);
+	cr_expect_eq(c.log, defaults.log);
+	pl_config_finish(&c);
+	pl_config_finish(&defaults);
+	pl_diag_destroy(diag);
+}
