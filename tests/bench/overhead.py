@@ -65,6 +65,7 @@ def main():
         for i in range(128):
             with open(os.path.join(data, f"{i:03}.bin"), "wb") as f:
                 f.write(os.urandom(1 << 20))
+        os.sync()  # what was just written must not compete with what is measured
         files = {"range": write("range.yaml", RANGE), "pass": write("pass.yaml", PASS % data), "first": write("first.yaml", FIRST)}
         has_torch = subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode == 0
         for n in range(options.rounds):
