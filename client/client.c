@@ -162,6 +162,16 @@ static void say_goodbye(struct pl_client *client)
 	}
 }
 
+/* The daemon ends the leases of whoever closes its end: with batches out, the link closes it after
+ * the last. */
+static void keep_socket(struct pl_client *client)
+{
+	if (client->fd < 0)
+		return;
+	pl_link_keep(client->link, client->fd);
+	client->fd = -1;
+}
+
 PL_EXPORT void pl_client_close(struct pl_client *client)
 {
 	if (!client)
@@ -169,7 +179,8 @@ PL_EXPORT void pl_client_close(struct pl_client *client)
 	if (pl_link_is_ours(client->link)) {
 		if (client->state == PL_STATE_OPEN)
 			say_goodbye(client);
-		pl_client_lose(client);
+		pl_client_forget_ready(client);
+		keep_socket(client);
 		pl_link_release(client->link);
 	}
 	destroy(client);

@@ -4,10 +4,14 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
+/* A file that may be run: the folder of a clone has the same name. */
 static bool is_program(const char *path)
 {
-	return access(path, X_OK) == 0;
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
 /* Cuts the file's name off a path. */

@@ -36,6 +36,8 @@ void pl_link_release(struct pl_link *link)
 {
 	if (!link || atomic_fetch_sub_explicit(&link->n_refs, 1, memory_order_acq_rel) != 1)
 		return;
+	if (link->owns_fd)
+		close(link->fd);
 	free_list(link->idle);
 	free_list(link->pending);
 	pl_schema_finish(&link->schema);
@@ -85,6 +87,14 @@ void pl_link_attach(struct pl_link *link, int fd)
 	link->fd = fd;
 	link->connection++;
 	settle(link, link->n_pending);
+	pthread_mutex_unlock(&link->lock);
+}
+
+void pl_link_keep(struct pl_link *link, int fd)
+{
+	pthread_mutex_lock(&link->lock);
+	link->fd = fd;
+	link->owns_fd = true;
 	pthread_mutex_unlock(&link->lock);
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 #define SYSTEM_SOCKET "/run/pipeloader/socket"
@@ -120,8 +121,14 @@ static int take_socket(struct pl_place *place, const char *socket, struct pl_err
 
 static int find_file(struct pl_place *place, const char *what, struct pl_error *error)
 {
-	if (realpath(what, place->pipeline))
+	struct stat st;
+
+	if (realpath(what, place->pipeline)) {
+		if (stat(place->pipeline, &st) == 0 && S_ISDIR(st.st_mode))
+			return pl_error_set(error, -EISDIR, PL_EXIT_CONFIG,
+				"%s: it is a folder, not a pipeline file", what);
 		return 0;
+	}
 	return pl_error_set(error, -errno, PL_EXIT_CONFIG, "%s: %s", what, strerror(errno));
 }
 

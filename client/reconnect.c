@@ -8,7 +8,7 @@
  * What was handed out stays valid in the old mapping, which goes with the last batch of it. What
  * was only received was never handed out, so the token says that it comes again.
  */
-static void forget_ready(struct pl_client *client)
+void pl_client_forget_ready(struct pl_client *client)
 {
 	while (client->ready) {
 		struct pl_batch *batch = client->ready;
@@ -24,7 +24,7 @@ static void forget_ready(struct pl_client *client)
 void pl_client_lose(struct pl_client *client)
 {
 	pl_link_attach(client->link, -1);
-	forget_ready(client);
+	pl_client_forget_ready(client);
 	client->state = PL_STATE_LOST;
 	client->n_credits = 0;
 	client->n_whys = 0;

@@ -87,6 +87,7 @@ struct pl_link {
 	struct pl_schema schema;
 	pthread_mutex_t lock; /* all below; never held while something blocks */
 	int fd;               /* -1: releases have nowhere to go */
+	bool owns_fd; /* the handle was closed with batches out: the socket goes with the last */
 	uint64_t connection; /* counts connections: a batch of an earlier one is released locally */
 	struct pl_batch *pending; /* released, and the daemon does not know yet; in order */
 	struct pl_batch *pending_last;
@@ -102,6 +103,9 @@ bool pl_link_is_ours(const struct pl_link *link);
 /* From here on releases go to fd (borrowed; -1: nowhere); what was pending for the last connection
  * is forgotten. */
 void pl_link_attach(struct pl_link *link, int fd);
+/* Takes the socket from a handle that closes: it stays open until the last batch was released, for
+ * the daemon may use a batch's memory again once its holder's end is closed. */
+void pl_link_keep(struct pl_link *link, int fd);
 /* A batch object, its `link` and `connection` set, holding the link. NULL: no memory. */
 struct pl_batch *pl_link_batch(struct pl_link *link);
 /* Takes a batch back and tells the daemon, unless is_told is already true or its connection is
@@ -224,6 +228,8 @@ int pl_client_advance(struct pl_client *client, bool wants_batch, int64_t deadli
  * error. */
 int pl_client_connect(
 	struct pl_client *client, int64_t deadline, struct pl_error *error) PL_MUST_CHECK;
+/* Batches that were received and not handed out go back. */
+void pl_client_forget_ready(struct pl_client *client);
 /* reconnect.c: the connection is gone: what was received and not handed out is forgotten; the next
  * attempt is due at once. */
 void pl_client_lose(struct pl_client *client);

@@ -37,8 +37,8 @@ static int first_record(const struct pl_plan *plan)
 	pl_listing_writer_finish(&writer);
 	if (r == 0)
 		return 0;
-	fprintf(stderr, "%s: error: source '%s': %s\n", plan->file, plan->source.name,
-		err.code ? err.text : strerror(-r));
+	fprintf(stderr, "%s:%d:%d: error: source '%s': %s\n", plan->file, plan->source.at.line,
+		plan->source.at.column, plan->source.name, err.code ? err.text : strerror(-r));
 	return 78;
 }
 

@@ -1,4 +1,5 @@
-/* daemon/dispatcher.c - the dispatcher: one loop over the supervisor's word, the workers' results and the clients' wishes. */
+/* daemon/dispatcher.c - the dispatcher: one loop over the supervisor's word, the workers' results
+ * and the clients' wishes. */
 #include "daemon/birth.h"
 #include "daemon/control.h"
 #include "daemon/flow/flow.h"
@@ -11,9 +12,10 @@
 #include <sys/epoll.h>
 #include <systemd/sd-event.h>
 
-#define RESULTS_A_TURN 64
+#define RESULTS_A_TURN  64
 #define CONTROLS_A_TURN 16
-#define OVERDUE_SLICES 4 /* a deadline is looked at so many times in its length */
+#define BAD_LOGGED_MAX  100
+#define OVERDUE_SLICES  4 /* a deadline is looked at so many times in its length */
 
 struct dispatcher {
 	const struct pl_birth *birth;
@@ -24,7 +26,7 @@ struct dispatcher {
 	struct pl_zsock z;
 	struct pl_zsource *zsource;
 	sd_event_source *control;
-	sd_event_source *clock;	  /* sample_timeout; off while nothing is in flight */
+	sd_event_source *clock;   /* sample_timeout; off while nothing is in flight */
 	sd_event_source *cleaner; /* frees ended sessions between callbacks */
 	struct pl_session *sessions;
 	uint32_t n_sessions;
@@ -56,7 +58,8 @@ static void update_clock(struct dispatcher *d)
 		return;
 	}
 	sd_event_now(d->loop, CLOCK_MONOTONIC, &now);
-	sd_event_source_set_time(d->clock, now + (uint64_t)d->plan->sample_timeout_ns / 1000 / OVERDUE_SLICES);
+	sd_event_source_set_time(
+		d->clock, now + (uint64_t)d->plan->sample_timeout_ns / 1000 / OVERDUE_SLICES);
 	sd_event_source_set_enabled(d->clock, SD_EVENT_ONESHOT);
 }
 
@@ -87,22 +90,28 @@ static void go_on(struct dispatcher *d)
 	d->flow.progress->dispatcher_busy_ns += pl_now_ns() - began;
 }
 
+static void ask_kill(struct dispatcher *d, uint32_t worker)
+{
+	const struct pl_hand *h = &d->flow.hand[worker];
+
+	tell(d, &(struct pl_control){.kind = PL_CONTROL_KILL,
+			.worker = worker,
+			.generation = h->generation,
+			.pid = h->pid});
+}
+
 static int on_clock(sd_event_source *source, uint64_t usec, void *context)
 {
 	struct dispatcher *d = context;
-	int worker = pl_hand_overdue(&d->flow, pl_now_ns());
+	int worker;
 
-	if (worker >= 0) {
-		struct pl_control c = {
-			.kind = PL_CONTROL_KILL,
-			.worker = (uint32_t)worker,
-			.generation = d->flow.hand[worker].generation,
-			.pid = d->flow.hand[worker].pid,
-		};
-
-		pl_log(PL_LOG_WARNING, "sample overdue worker=%d pid=%u record=%llu timeout_ms=%lld", worker, c.pid,
-			(unsigned long long)d->flow.progress->worker[worker].record, (long long)d->plan->sample_timeout_ns / 1000000);
-		tell(d, &c);
+	while ((worker = pl_hand_overdue(&d->flow, pl_now_ns())) >= 0) {
+		pl_log(PL_LOG_WARNING,
+			"sample overdue worker=%d pid=%u record=%llu timeout_ms=%lld", worker,
+			d->flow.hand[worker].pid,
+			(unsigned long long)d->flow.progress->worker[worker].record,
+			(long long)d->plan->sample_timeout_ns / 1000000);
+		ask_kill(d, (uint32_t)worker);
 	}
 	update_clock(d);
 	return 0;
@@ -135,6 +144,18 @@ static void fill_fingerprint(struct dispatcher *d, uint8_t *out)
 	memcpy(out, parts, sizeof(parts));
 }
 
+static bool has_filter(const struct pl_step_list *list)
+{
+	for (int i = 0; i < list->n; i++) {
+		if (strcmp(list->step[i].op->name, "filter") == 0)
+			return true;
+		for (int k = 0; k < list->step[i].n_lists; k++)
+			if (has_filter(&list->step[i].list[k]))
+				return true;
+	}
+	return false;
+}
+
 static int64_t batches_per_epoch(const struct dispatcher *d)
 {
 	struct pl_premain p = {.steps = (struct pl_steps *)(uintptr_t)&d->flow.pre_steps,
@@ -145,17 +166,18 @@ static int64_t batches_per_epoch(const struct dispatcher *d)
 	for (int i = 0; i < d->plan->pre.n; i++)
 		if (!d->plan->pre.step[i].op->order)
 			return -1;
-	for (int i = 0; i < d->plan->worker.n; i++)
-		if (strcmp(d->plan->worker.step[i].op->name, "filter") == 0)
-			return -1;
-	if (d->flow.n_before > 0 || (d->plan->batch_at < 0 && d->plan->post.n > 0) || d->plan->on_error == PL_ON_ERROR_SKIP)
+	if (has_filter(&d->plan->worker))
+		return -1;
+	if (d->flow.n_before > 0 || (d->plan->batch_at < 0 && d->plan->post.n > 0) ||
+		d->plan->on_error == PL_ON_ERROR_SKIP)
 		return -1;
 	if (pl_premain_open(&p, d->plan, &d->listing, 0, NULL) == 0)
 		left = pl_premain_left(&p);
 	pl_premain_close(&p);
 	if (left == UINT64_MAX)
 		return -1;
-	return (int64_t)((left + (l->drop_last ? 0 : (uint64_t)l->batch_size - 1)) / (uint64_t)l->batch_size);
+	return (int64_t)((left + (l->drop_last ? 0 : (uint64_t)l->batch_size - 1)) /
+			 (uint64_t)l->batch_size);
 }
 
 static void welcome(struct dispatcher *d, struct pl_session *s, const struct pl_token *at)
@@ -187,10 +209,12 @@ static void welcome(struct dispatcher *d, struct pl_session *s, const struct pl_
 	pl_session_send(s, &d->flow.wire, d->birth->arena_fd);
 }
 
-/* 0, or -EINVAL with err naming the part of the pipeline that isn't what the token was made with. */
+/* 0, or -EINVAL with err naming the part of the pipeline that isn't what the token was made with.
+ */
 static int check_fingerprint(struct dispatcher *d, const struct pl_token *t, struct pl_err *err)
 {
-	static const char *const part[] = {"the seed", "the source's declaration", "the source's records", "pre_main", "workers", "post_main"};
+	static const char *const part[] = {"the seed", "the source's declaration",
+		"the source's records", "pre_main", "workers", "post_main"};
 	uint8_t mine[PL_FINGERPRINT_BYTES];
 	char differs[256] = "";
 
@@ -199,15 +223,19 @@ static int check_fingerprint(struct dispatcher *d, const struct pl_token *t, str
 		if (memcmp(mine + i * 4, t->fingerprint + i * 4, 4)) {
 			size_t at = strlen(differs);
 
-			snprintf(differs + at, sizeof(differs) - at, "%s%s", at ? ", " : "", part[i]);
+			snprintf(differs + at, sizeof(differs) - at, "%s%s", at ? ", " : "",
+				part[i]);
 		}
 	if (!differs[0])
 		return 0;
-	return pl_err_set(err, -EINVAL, "this position is of another pipeline: what differs from the token's is %s (the listing has %llu records now)",
+	return pl_err_set(err, -EINVAL,
+		"this position is of another pipeline: what differs from the token's is %s (the "
+		"listing has %llu records now)",
 		differs, (unsigned long long)d->listing.head->n_records);
 }
 
-static int read_position(struct dispatcher *d, const struct pl_wire_open *open, struct pl_token *t, struct pl_err *err)
+static int read_position(struct dispatcher *d, const struct pl_wire_open *open, struct pl_token *t,
+	struct pl_err *err)
 {
 	int r;
 
@@ -221,7 +249,8 @@ static int read_position(struct dispatcher *d, const struct pl_wire_open *open, 
 	if (r == 0)
 		r = check_fingerprint(d, t, err);
 	if (r == 0 && t->mode != PL_PRIVATE)
-		r = pl_err_set(err, -EINVAL, "this position is of a group, not of a private stream");
+		r = pl_err_set(
+			err, -EINVAL, "this position is of a group, not of a private stream");
 	return r;
 }
 
@@ -233,7 +262,9 @@ static int on_open(struct pl_session *s, const struct pl_wire_open *open)
 	int r = 0;
 
 	if (open->mode != PL_PRIVATE)
-		r = pl_err_set(&err, -EOPNOTSUPP, "mode split, share and broadcast are not in this release: open the pipeline privately");
+		r = pl_err_set(&err, -EOPNOTSUPP,
+			"mode split, share and broadcast are not in this release: open the "
+			"pipeline privately");
 	if (r == 0)
 		r = read_position(d, open, &token, &err);
 	if (r == 0)
@@ -275,7 +306,8 @@ static void on_describe(struct pl_session *s, const struct pl_wire_describe *q)
 
 		text[0] = '\0';
 		if (q->index[i] < d->listing.head->n_records)
-			source->op->describe(source->params, &d->listing, q->index[i], text, pl_min_u64(4000, sizeof(w->described.text) - used));
+			source->op->describe(source->params, &d->listing, q->index[i], text,
+				pl_min_u64(4000, sizeof(w->described.text) - used));
 		used += strlen(text) + 1;
 		w->described.name[i] = text;
 		w->described.source[i] = (char *)(uintptr_t)source->name;
@@ -295,16 +327,14 @@ static void tell_clients(struct dispatcher *d)
 	tell(d, &(struct pl_control){.kind = PL_CONTROL_CLIENTS, .serial = d->n_sessions});
 }
 
-static void on_gone(struct pl_session *s)
+static void on_left(struct pl_session *s)
 {
 	struct dispatcher *d = s->owner;
 
-	if (d->flow.tracing == s)
-		d->flow.tracing = NULL;
 	sd_event_source_set_enabled(d->cleaner, SD_EVENT_ONESHOT);
 }
 
-/* Ended sessions leave here, when no callback holds them any more. */
+/* Streams of leaving clients and ended sessions go here, when no callback holds them any more. */
 static int on_clean(sd_event_source *source, void *context)
 {
 	struct dispatcher *d = context;
@@ -313,12 +343,17 @@ static int on_clean(sd_event_source *source, void *context)
 	while (*at) {
 		struct pl_session *s = *at;
 
-		if (!s->is_ending) {
+		if (s->state >= PL_SESSION_LEAVING) {
+			pl_stream_close(s->stream);
+			s->stream = NULL;
+		}
+		if (s->state != PL_SESSION_ENDED) {
 			at = &s->next;
 			continue;
 		}
 		*at = s->next;
-		pl_stream_close(s->stream);
+		if (d->flow.tracing == s)
+			d->flow.tracing = NULL;
 		pl_session_free(s);
 		d->n_sessions--;
 	}
@@ -335,7 +370,7 @@ static const struct pl_session_events session_events = {
 	.released = on_released,
 	.describe = on_describe,
 	.why = on_why,
-	.gone = on_gone,
+	.left = on_left,
 };
 
 /* The supervisor's word */
@@ -364,7 +399,9 @@ static void on_born(struct dispatcher *d, const struct pl_control *c, int *fd)
 
 static void on_reaped(struct dispatcher *d, const struct pl_control *c, int *fd)
 {
-	pl_hand_reaped(&d->flow, c->worker, c->generation, c->status);
+	if (c->worker < PL_WORKERS_MAX)
+		pl_hand_reaped(&d->flow, &(struct pl_death){c->worker, c->generation, c->status,
+						 c->shard, c->record});
 }
 
 static void on_ping(struct dispatcher *d, const struct pl_control *c, int *fd)
@@ -376,8 +413,9 @@ static void on_ping(struct dispatcher *d, const struct pl_control *c, int *fd)
 static void on_stop(struct dispatcher *d, const struct pl_control *c, int *fd)
 {
 	for (struct pl_session *s = d->sessions; s; s = s->next)
-		if (!s->is_ending && s->is_open)
-			pl_session_fail(s, ECONNRESET, 69, "%s", c->text[0] ? c->text : "the daemon is stopping");
+		if (pl_session_is_open(s))
+			pl_session_fail(s, ECONNRESET, 69, "%s",
+				c->text[0] ? c->text : "the daemon is stopping");
 	sd_event_exit(d->loop, EXIT_SUCCESS);
 }
 
@@ -423,6 +461,18 @@ static int on_control(sd_event_source *source, int socket, uint32_t events, void
 
 /* The workers' results */
 
+/* Of one of ours: its shard can't be taken from it any more, a replacement does it again. Others
+ * are counted. */
+static void on_bad_message(struct dispatcher *d, const struct pl_zmessage *m)
+{
+	if (d->n_foreign++ == 0)
+		pl_log(PL_LOG_WARNING, "message dropped worker=%u generation=%u pid=%u bytes=%zu",
+			m->worker, m->generation, m->pid, m->size);
+	if (m->worker < d->flow.n_workers && d->flow.hand[m->worker].generation == m->generation &&
+		(m->pid == 0 || d->flow.hand[m->worker].pid == m->pid))
+		ask_kill(d, m->worker);
+}
+
 static void on_results(void *context)
 {
 	struct dispatcher *d = context;
@@ -432,15 +482,15 @@ static void on_results(void *context)
 
 		if (pl_zsock_receive(&d->z, &m, false) < 0)
 			break;
-		if (!pl_hand_message(&d->flow, m.worker, m.generation, m.pid, m.data, m.size) && d->n_foreign++ == 0)
-			pl_log(PL_LOG_WARNING, "message dropped worker=%u generation=%u pid=%u bytes=%zu", m.worker, m.generation,
-				m.pid, m.size);
+		if (!pl_hand_message(&d->flow, m.worker, m.generation, m.pid, m.data, m.size))
+			on_bad_message(d, &m);
 		pl_zsock_message_close(&m);
 	}
 	go_on(d);
 }
 
-static int send_to_worker(struct pl_flow *f, uint32_t worker, uint32_t generation, const void *bytes, size_t n)
+static int send_to_worker(
+	struct pl_flow *f, uint32_t worker, uint32_t generation, const void *bytes, size_t n)
 {
 	struct dispatcher *d = f->owner;
 
@@ -449,8 +499,11 @@ static int send_to_worker(struct pl_flow *f, uint32_t worker, uint32_t generatio
 
 static void on_bad_sample(struct pl_flow *f, uint64_t index, const char *text)
 {
-	if (f->progress->bad == 1)
-		pl_log(PL_LOG_WARNING, "bad sample record=%llu error=\"%s\"", (unsigned long long)index, text);
+	if (f->progress->bad <= BAD_LOGGED_MAX)
+		pl_log(PL_LOG_WARNING, "bad sample record=%llu error=\"%s\"%s",
+			(unsigned long long)index, text,
+			f->progress->bad == BAD_LOGGED_MAX ? " (further ones are only counted)"
+							   : "");
 }
 
 static int start(struct dispatcher *d, struct pl_err *err)

@@ -43,7 +43,8 @@ int pl_lister_run(const struct pl_lister_order *order)
 		return refuse(order, 1, err.text);
 	r = list(plan, &fd, &err);
 	if (r < 0) {
-		pl_err_prefix(&err, "%s: source '%s': ", plan->file, plan->source.name);
+		pl_err_prefix(&err, "%s:%d:%d: source '%s': ", plan->file, plan->source.at.line,
+			plan->source.at.column, plan->source.name);
 		return refuse(order, r == -ENOMEM ? 1 : 78, err.text);
 	}
 	return pl_task_answer(order->out, &head, "", fd) < 0 ? 1 : 0;

@@ -42,7 +42,9 @@ static void tell(const struct pl_member *m, enum pl_control_kind kind, pid_t pid
 		.worker = m->number,
 		.generation = m->generation,
 		.pid = (uint32_t)pid,
-		.status = status};
+		.status = status,
+		.shard = atomic_load(&page_of(m)->shard),
+		.record = atomic_load(&page_of(m)->record)};
 
 	pl_team_post(m->team, &c);
 }
@@ -112,6 +114,7 @@ static int on_worker_exit(sd_event_source *source, const siginfo_t *how, void *c
 	m->pid = 0;
 	team->supervisor->n_children--;
 	pl_supervisor_drop(&m->child);
+	pl_supervisor_drop(&m->reaping);
 	m->n_barren = is_barren ? m->n_barren + 1 : 0;
 	tell(m, PL_CONTROL_REAPED, pid, wait_status(how));
 	if (is_expected)
@@ -145,6 +148,26 @@ static pid_t fork_worker(struct pl_member *m)
 	snprintf(name, sizeof(name), "pl:work%u %s", m->number, team->birth.name);
 	snprintf(role, sizeof(role), "worker %s/%u", team->birth.name, m->number);
 	return pl_supervisor_fork(team->supervisor, &child);
+}
+
+static int on_reaping(sd_event_source *source, uint64_t now, void *context)
+{
+	struct pl_member *m = context;
+	char where[160];
+
+	pl_supervisor_drop(&m->reaping);
+	pl_exit_where(where, sizeof(where), m->pid);
+	pl_team_kill(m->team, PL_TEAM_FAILED, "worker %u, pid %d, was killed and does not die: %s",
+		m->number, (int)m->pid, where);
+	return 0;
+}
+
+void pl_member_replace(struct pl_member *m)
+{
+	kill(m->pid, SIGKILL);
+	if (!m->reaping)
+		(void)!pl_supervisor_after(
+			m->team->supervisor, &m->reaping, PL_REAP_MS, on_reaping, m);
 }
 
 void pl_member_bear(struct pl_member *m)
@@ -184,6 +207,7 @@ void pl_member_bear(struct pl_member *m)
 void pl_member_kill(struct pl_member *m)
 {
 	pl_supervisor_drop(&m->rebirth);
+	pl_supervisor_drop(&m->reaping);
 	if (m->pid)
 		kill(m->pid, SIGKILL);
 }

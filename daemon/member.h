@@ -12,6 +12,7 @@ struct pl_member {
 	pid_t pid; /* 0: nobody right now */
 	struct sd_event_source *child;
 	struct sd_event_source *rebirth;
+	struct sd_event_source *reaping; /* it was killed alone, and must be gone by then */
 	uint64_t samples_before; /* the progress page's counter when this generation was born */
 	int n_barren;            /* generations in a row that finished no sample */
 };
@@ -19,6 +20,10 @@ struct pl_member {
 /* Forks the next generation and tells the dispatcher. One that can't be forked is tried again after
  * a while. */
 void pl_member_bear(struct pl_member *m);
+
+/* SIGKILL for a worker that hangs; its replacement follows. One that doesn't die (it waits in the
+ * kernel, for a file system that is gone) fails its team. */
+void pl_member_replace(struct pl_member *m);
 
 /* SIGKILL, and no rebirth. */
 void pl_member_kill(struct pl_member *m);

@@ -311,7 +311,7 @@ static void heard_kill(struct pl_team *team, const struct pl_control *c)
 	pl_log(PL_LOG_WARNING,
 		"pipeline=%s worker=%u generation=%u pid=%d: over its sample_timeout, killed",
 		team->birth.name, m->number, m->generation, (int)m->pid);
-	kill(m->pid, SIGKILL);
+	pl_member_replace(m);
 }
 
 static void heard_clients(struct pl_team *team, const struct pl_control *c)
@@ -441,6 +441,7 @@ void pl_team_finish(struct pl_team *team)
 	for (uint32_t i = 0; i < team->n_workers; i++) {
 		pl_supervisor_drop(&team->worker[i].child);
 		pl_supervisor_drop(&team->worker[i].rebirth);
+		pl_supervisor_drop(&team->worker[i].reaping);
 	}
 	pl_supervisor_drop(&team->child);
 	pl_supervisor_drop(&team->io);

@@ -1,4 +1,5 @@
-/* daemon/worker.c - a worker: receives shards, reads and steps their records into rows and cells, reports what became of them. */
+/* daemon/worker.c - a worker: receives shards, reads and steps their records into rows and cells,
+ * reports what became of them. */
 #include "daemon/worker.h"
 
 #include <errno.h>
@@ -7,8 +8,8 @@
 #include "daemon/flow/deliver.h"
 #include "daemon/sys/log.h"
 
-#define SCRATCH_MAX  (2ull << 30) /* what one sample may take while it is decoded and transformed */
-#define TIMED_EVERY  16
+#define SCRATCH_MAX (2ull << 30) /* what one sample may take while it is decoded and transformed   \
+				  */
 #define NAME_MAX_LEN 1024
 
 /* One shard as it came, with its lists where the message has them. */
@@ -29,7 +30,8 @@ static void add_text(struct pl_worker *w, const struct pl_result_text *head, con
 	static const char zeros[8];
 	size_t rest = (8 - head->n % 8) % 8;
 
-	if (pl_message_append(&w->texts, head, sizeof(*head)) == 0 && pl_message_append(&w->texts, text, head->n) == 0 &&
+	if (pl_message_append(&w->texts, head, sizeof(*head)) == 0 &&
+		pl_message_append(&w->texts, text, head->n) == 0 &&
 		pl_message_append(&w->texts, zeros, rest) == 0)
 		w->n_texts++;
 }
@@ -37,7 +39,7 @@ static void add_text(struct pl_worker *w, const struct pl_result_text *head, con
 static void on_trace(void *context, const char *label, const char *value)
 {
 	struct pl_worker *w = context;
-	struct pl_result_text head = {.record = (uint32_t)w->n_done, .is_trace = 1};
+	struct pl_result_text head = {.record = w->at, .is_trace = 1};
 	char line[1024];
 	int n = snprintf(line, sizeof(line), "%s %s %d", label, value, (int)getpid());
 
@@ -46,7 +48,8 @@ static void on_trace(void *context, const char *label, const char *value)
 }
 
 /* "photos/x.jpg: step 'decode_image' (train.yaml:14:9): truncated JPEG": place, step, reason. */
-static void report_bad(struct pl_worker *w, uint32_t record, const struct pl_step *step, const struct pl_err *err)
+static void report_bad(
+	struct pl_worker *w, uint32_t record, const struct pl_step *step, const struct pl_err *err)
 {
 	const struct pl_source_use *source = &w->plan->source;
 	const char *slash = strrchr(w->plan->file, '/');
@@ -58,19 +61,21 @@ static void report_bad(struct pl_worker *w, uint32_t record, const struct pl_ste
 	};
 	int n;
 
-	source->op->describe(source->params, &w->listing, w->sample.where.key.index, name, sizeof(name));
+	source->op->describe(
+		source->params, &w->listing, w->sample.where.key.index, name, sizeof(name));
 	pl_err_quote(quoted, sizeof(quoted), name);
 	if (step)
-		n = snprintf(line, sizeof(line), "%s: step '%s' (%s:%d:%d): %s", quoted, step->op->name,
-			slash ? slash + 1 : w->plan->file, step->at.line, step->at.column, err->text);
+		n = snprintf(line, sizeof(line), "%s: step '%s' (%s:%d:%d): %s", quoted,
+			step->op->name, slash ? slash + 1 : w->plan->file, step->at.line,
+			step->at.column, err->text);
 	else
 		n = snprintf(line, sizeof(line), "%s: %s", quoted, err->text);
 	head.n = (uint32_t)pl_min_u64((uint64_t)n, sizeof(line) - 1);
 	add_text(w, &head, line);
 }
 
-static int run_record(struct pl_worker *w, const struct pl_target *target, int64_t *shapes, const struct pl_step **failed,
-	struct pl_err *err)
+static int run_record(struct pl_worker *w, const struct pl_target *target, int64_t *shapes,
+	const struct pl_step **failed, struct pl_err *err)
 {
 	const struct pl_source_use *source = &w->plan->source;
 	struct pl_sample *sample = &w->sample;
@@ -79,11 +84,13 @@ static int run_record(struct pl_worker *w, const struct pl_target *target, int64
 
 	sample->where.name = "";
 	if (w->plan->key_field >= 0) {
-		source->op->describe(source->params, &w->listing, sample->where.key.index, name, sizeof(name));
+		source->op->describe(
+			source->params, &w->listing, sample->where.key.index, name, sizeof(name));
 		sample->where.name = name;
 	}
 	pl_deliver_prepare(&w->plan->layout, target, sample);
-	r = source->op->read(source->params, w->source_state, &w->listing, sample->where.key.index, source->field, false, sample, err);
+	r = source->op->read(source->params, w->source_state, &w->listing, sample->where.key.index,
+		source->field, false, sample, err);
 	if (r < 0)
 		return r;
 	pl_steps_identify(w->plan, sample);
@@ -94,21 +101,24 @@ static int run_record(struct pl_worker *w, const struct pl_target *target, int64
 	return pl_deliver_sample(w->plan, target, sample, shapes, err);
 }
 
-static enum pl_outcome do_record(struct pl_worker *w, const struct order *o, uint32_t i, const struct pl_target *target)
+static enum pl_outcome do_record(
+	struct pl_worker *w, const struct order *o, uint32_t i, const struct pl_target *target)
 {
 	const struct pl_step *failed = NULL;
 	struct pl_err err = {0};
-	bool is_timed = w->progress->samples % TIMED_EVERY == 0;
 	int r;
 
 	w->sample.where.key.index = index_of(o, i);
-	atomic_store_explicit(&w->progress->record, w->sample.where.key.index, memory_order_relaxed);
 	atomic_store_explicit(&w->progress->step, PL_TEXT_STEP_READ, memory_order_relaxed);
 	atomic_store_explicit(&w->progress->since_ns, pl_now_coarse_ns(), memory_order_relaxed);
-	w->steps.is_timed = is_timed;
-	w->n_done = i;
+	/* last: whoever sees this record sees its own beginning */
+	atomic_store_explicit(
+		&w->progress->record, w->sample.where.key.index, memory_order_release);
+	pl_steps_begin(&w->steps);
+	w->at = i;
 	pl_scratch_reset(&w->scratch);
-	r = run_record(w, target, w->shapes + (size_t)i * (size_t)w->n_varying * PL_SHAPE_WORDS, &failed, &err);
+	r = run_record(w, target, w->shapes + (size_t)i * (size_t)w->n_varying * PL_SHAPE_WORDS,
+		&failed, &err);
 	w->progress->samples++;
 	if (r < 0)
 		report_bad(w, i, failed, &err);
@@ -138,7 +148,8 @@ static void do_shard(struct pl_worker *w, const struct order *o)
 		}
 		if (o->cell && o->cell[i] != PL_NO_CELL)
 			target.cell = pl_arena_cell(&w->arena, o->cell[i]);
-		w->outcome[i] = o->skip && o->skip[i] ? PL_OUTCOME_SKIPPED : do_record(w, o, i, &target);
+		w->outcome[i] =
+			o->skip && o->skip[i] ? PL_OUTCOME_SKIPPED : do_record(w, o, i, &target);
 	}
 	atomic_store_explicit(&w->progress->record, PL_PROGRESS_IDLE, memory_order_relaxed);
 }
@@ -164,17 +175,20 @@ static int send_result(struct pl_worker *w, const struct order *o, uint64_t busy
 	w->result.used = 0;
 	if (pl_message_append(&w->result, &head, sizeof(head)))
 		return -ENOMEM;
-	if (!head.all_good && (pl_message_append(&w->result, w->outcome, n) || pl_message_append(&w->result, zeros, (8 - n % 8) % 8)))
+	if (!head.all_good && (pl_message_append(&w->result, w->outcome, n) ||
+				      pl_message_append(&w->result, zeros, (8 - n % 8) % 8)))
 		return -ENOMEM;
 	if (head.has_shapes &&
-		pl_message_append(&w->result, w->shapes, (size_t)n * (size_t)w->n_varying * PL_SHAPE_WORDS * sizeof(int64_t)))
+		pl_message_append(&w->result, w->shapes,
+			(size_t)n * (size_t)w->n_varying * PL_SHAPE_WORDS * sizeof(int64_t)))
 		return -ENOMEM;
 	if (pl_message_append(&w->result, w->texts.data, w->texts.used))
 		return -ENOMEM;
 	return pl_zsock_send(&w->z, w->result.data, w->result.used);
 }
 
-/* The dispatcher is trusted no more than needed: whatever doesn't fit ends this worker, which is then reborn. */
+/* The dispatcher is trusted no more than needed: whatever doesn't fit ends this worker, which is
+ * then reborn. */
 static bool parse_order(const struct pl_worker *w, const struct pl_zmessage *m, struct order *o)
 {
 	struct pl_reader r = {m->data, m->size};
@@ -182,19 +196,21 @@ static bool parse_order(const struct pl_worker *w, const struct pl_zmessage *m, 
 
 	memset(o, 0, sizeof(*o));
 	o->head = pl_reader_take(&r, sizeof(*o->head));
-	if (!o->head || o->head->kind != PL_MESSAGE_SHARD || o->head->n == 0 || o->head->n > PL_SHARD_MAX ||
-		o->head->n_extents > PL_EXTENTS_MAX)
+	if (!o->head || o->head->kind != PL_MESSAGE_SHARD || o->head->n == 0 ||
+		o->head->n > PL_SHARD_MAX || o->head->n_extents > PL_EXTENTS_MAX)
 		return false;
 	for (uint32_t i = 0; i < o->head->n_extents; i++) {
 		const struct pl_extent *e = &o->head->extent[i];
 
-		if (e->slot >= w->arena.n_slots || e->n == 0 || (uint64_t)e->row + e->n > (uint64_t)w->plan->layout.batch_size)
+		if (e->slot >= w->arena.n_slots || e->n == 0 ||
+			(uint64_t)e->row + e->n > (uint64_t)w->plan->layout.batch_size)
 			return false;
 		rows += e->n;
 	}
 	if (o->head->n_extents ? rows != o->head->n : !o->head->has_cells)
 		return false;
-	if (o->head->index_form == PL_INDEX_LIST && !(o->index = pl_reader_take(&r, o->head->n * sizeof(uint64_t))))
+	if (o->head->index_form == PL_INDEX_LIST &&
+		!(o->index = pl_reader_take(&r, o->head->n * sizeof(uint64_t))))
 		return false;
 	if (o->head->has_cells && !(o->cell = pl_reader_take(&r, o->head->n * sizeof(uint32_t))))
 		return false;
@@ -274,7 +290,8 @@ static int prepare(struct pl_worker *w, struct pl_err *err)
 	w->sample.scratch = &w->scratch;
 	w->sample.where.source = w->plan->source.name;
 	w->n_varying = pl_deliver_n_varying(&w->plan->layout);
-	w->shapes = calloc((size_t)PL_SHARD_MAX * (size_t)(w->n_varying ? w->n_varying : 1), PL_SHAPE_WORDS * sizeof(int64_t));
+	w->shapes = calloc((size_t)PL_SHARD_MAX * (size_t)(w->n_varying ? w->n_varying : 1),
+		PL_SHAPE_WORDS * sizeof(int64_t));
 	if (!w->shapes)
 		return pl_err_set(err, -ENOMEM, "out of memory");
 	return pl_zsock_connect(&w->z, w->birth->endpoint, w->number, w->generation, err);

@@ -25,7 +25,7 @@ struct pl_worker {
 	struct pl_message texts;
 	uint8_t outcome[PL_SHARD_MAX];
 	int64_t *shapes; /* [record][ragged or single field][PL_RANK_MAX + 1]: rank, lengths */
-	int n_varying;	 /* deliveries that aren't fixed */
+	int n_varying;   /* deliveries that aren't fixed */
 	uint32_t n_texts;
-	uint32_t n_done; /* samples since birth, to choose which are timed */
+	uint32_t at; /* position in the shard of the record in hand, for its trace lines */
 };

@@ -4,13 +4,15 @@
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 
-photos=
-[ $# -eq 0 ] || photos=--no-photos
-if [ -z "$photos" ]; then
+if [ $# -eq 0 ]; then
 	sh "$root/packaging/install-deps.sh" --photos
 	dir=/usr/share/backgrounds
 else
 	sh "$root/packaging/install-deps.sh"
+	[ -d "$1" ] || {
+		echo "usage: sh packaging/quickstart.sh [DIR]   '$1' is not a folder" >&2
+		exit 64
+	}
 	dir=$(cd "$1" && pwd)
 fi
 

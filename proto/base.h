@@ -8,14 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PL_MUST_CHECK	  __attribute__((warn_unused_result))
-#define PL_PRINTF(f, a)	  __attribute__((format(printf, f, a)))
-#define PL_CLEANUP(f)	  __attribute__((cleanup(f)))
-#define PL_EXPORT	  __attribute__((visibility("default")))
-#define PL_ARRAY_LEN(a)	  (sizeof(a) / sizeof((a)[0]))
-#define PL_AUTO_FREE	  PL_CLEANUP(pl_freep)
-#define PL_AUTO_CLOSE	  PL_CLEANUP(pl_closep)
-#define PL_CONTAINER_OF(ptr, type, member) ((type *)((char *)(ptr) - offsetof(type, member)))
+#define PL_MUST_CHECK                      __attribute__((warn_unused_result))
+#define PL_PRINTF(f, a)                    __attribute__((format(printf, f, a)))
+#define PL_CLEANUP(f)                      __attribute__((cleanup(f)))
+#define PL_EXPORT                          __attribute__((visibility("default")))
+#define PL_ARRAY_LEN(a)                    (sizeof(a) / sizeof((a)[0]))
+#define PL_AUTO_FREE                       PL_CLEANUP(pl_freep)
+#define PL_AUTO_CLOSE                      PL_CLEANUP(pl_closep)
+#define PL_CONTAINER_OF(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 
 /* Takes the pointer out of a PL_AUTO_FREE variable: the caller owns it from here on. */
 #define PL_STEAL(p)                                                                                \

@@ -4,24 +4,26 @@
 #include "proto/base.h"
 
 /*
- * Functions return 0, or a negative errno forwarded untouched, or a positive NAMED condition that the
- * caller handles. Where a human can act, a struct pl_err also carries one line (or several, for
- * pipeline files) saying place, reason and remedy. It is written once, at the fault, and prefixed on
- * the way up. `err` may be NULL everywhere: then the text is lost and the code stays.
+ * Functions return 0, or a negative errno forwarded untouched, or a positive NAMED condition that
+ * the caller handles. Where a human can act, a struct pl_err also carries one line (or several, for
+ * pipeline files) saying place, reason and remedy. It is written once, at the fault, and prefixed
+ * on the way up. `err` may be NULL everywhere: then the text is lost and the code stays.
  */
 struct pl_err {
-	int code;	 /* the negative errno that was returned with it; 0 = nothing set */
+	int code;        /* the negative errno that was returned with it; 0 = nothing set */
 	char text[2032]; /* NUL-terminated, valid UTF-8 not guaranteed, no final newline */
 };
 
 /* Writes text and code (negative errno), replacing what was there. Returns `code`. */
 int pl_err_set(struct pl_err *err, int code, const char *format, ...) PL_PRINTF(3, 4);
 
-/* Puts text before what is there ("train.yaml:12:7: "). Returns err's code; too long texts lose their end. */
+/* Puts text before what is there ("train.yaml:12:7: "). Returns err's code; too long texts lose
+ * their end. */
 int pl_err_prefix(struct pl_err *err, const char *format, ...) PL_PRINTF(2, 3);
 
 /*
- * Copies `text` to `out` (n bytes, always terminated) so that a terminal or a log shows it on one line:
- * control bytes and invalid UTF-8 become \xHH. Returns out. For file names and other foreign bytes in messages.
+ * Copies `text` to `out` (n bytes, always terminated) so that a terminal or a log shows it on one
+ * line: control bytes and invalid UTF-8 become \xHH. Returns out. For file names and other foreign
+ * bytes in messages.
  */
 char *pl_err_quote(char *out, size_t n, const char *text);

@@ -4,19 +4,32 @@
 #include "proto/err.h"
 #include "proto/tensor/tensor.h"
 
-#define PL_PROTOCOL_VERSION 1
-#define PL_WIRE_FIELDS_MAX  64
+#define PL_PROTOCOL_VERSION  1
+#define PL_WIRE_FIELDS_MAX   64
 #define PL_WIRE_RELEASES_MAX 256
-#define PL_WIRE_TEXT_MAX    4096 /* longer texts are cut when packed, refused when unpacked */
-#define PL_WIRE_TOKEN_MAX   2048
+#define PL_WIRE_TEXT_MAX     4096 /* longer texts are cut when packed, refused when unpacked */
+#define PL_WIRE_TOKEN_MAX    2048
 #define PL_FINGERPRINT_BYTES 24
 
 enum pl_mode { PL_PRIVATE, PL_SPLIT, PL_SHARE, PL_BROADCAST };
 
 enum pl_wire_kind {
-	PL_WIRE_OPEN = 1, PL_WIRE_NEXT, PL_WIRE_RELEASE, PL_WIRE_DESCRIBE, PL_WIRE_WHY, PL_WIRE_CLOSE, PL_WIRE_ASK,
-	PL_WIRE_WELCOME = 32, PL_WIRE_BATCH, PL_WIRE_TRACE, PL_WIRE_DESCRIBED, PL_WIRE_BECAUSE, PL_WIRE_ERROR, PL_WIRE_END,
-	PL_WIRE_CLOSED, PL_WIRE_ANSWER,
+	PL_WIRE_OPEN = 1,
+	PL_WIRE_NEXT,
+	PL_WIRE_RELEASE,
+	PL_WIRE_DESCRIBE,
+	PL_WIRE_WHY,
+	PL_WIRE_CLOSE,
+	PL_WIRE_ASK,
+	PL_WIRE_WELCOME = 32,
+	PL_WIRE_BATCH,
+	PL_WIRE_TRACE,
+	PL_WIRE_DESCRIBED,
+	PL_WIRE_BECAUSE,
+	PL_WIRE_ERROR,
+	PL_WIRE_END,
+	PL_WIRE_CLOSED,
+	PL_WIRE_ANSWER,
 };
 
 struct pl_wire_open {
@@ -127,7 +140,8 @@ struct pl_wire_batch {
 
 struct pl_wire_described {
 	int n;
-	char *name[256]; /* pack borrows (-EMSGSIZE when all is too long); unpack points into `text` */
+	char *name[256]; /* pack borrows (-EMSGSIZE when all is too long); unpack points into `text`
+			  */
 	char *source[256];
 	char text[60000];
 };
@@ -165,20 +179,22 @@ struct pl_wire {
 };
 
 /*
- * Packs a message into out (room for PL_FRAME_MAX bytes) and returns its length, or -EMSGSIZE when it does not fit,
- * -EINVAL when the struct is no message.
+ * Packs a message into out (room for PL_FRAME_MAX bytes) and returns its length, or -EMSGSIZE when
+ * it does not fit, -EINVAL when the struct is no message.
  */
 int pl_wire_pack(const struct pl_wire *w, void *out) PL_MUST_CHECK;
 
 /*
- * Unpacks n bytes. Everything is bounds-checked and copied: ranks, list lengths, text lengths, dtypes, NULs in texts. -EBADMSG when
- * it isn't a well-formed message, -EPROTO when it is of a kind that this side doesn't know. *w is undefined then.
+ * Unpacks n bytes. Everything is bounds-checked and copied: ranks, list lengths, text lengths,
+ * dtypes, NULs in texts. -EBADMSG when it isn't a well-formed message, -EPROTO when it is of a kind
+ * that this side doesn't know. *w is undefined then.
  */
 int pl_wire_unpack(struct pl_wire *w, const void *bytes, size_t n) PL_MUST_CHECK;
 
 /*
- * A position in a stream as the client keeps it: opaque to users, 72 bytes and more. Format: "PLT1", mode, world size, fingerprint,
- * position, checksum (XXH32-like, our own FNV-1a); share adds a bitmap.
+ * A position in a stream as the client keeps it: opaque to users, 72 bytes and more. Format:
+ * "PLT1", mode, world size, fingerprint, position, checksum (XXH32-like, our own FNV-1a); share
+ * adds a bitmap.
  */
 struct pl_token {
 	enum pl_mode mode;
@@ -193,4 +209,5 @@ struct pl_token {
 size_t pl_token_pack(const struct pl_token *t, uint8_t *out);
 
 /* 0; -EBADMSG with err when it is no token, was cut, or is damaged. */
-int pl_token_unpack(struct pl_token *t, const uint8_t *bytes, size_t n, struct pl_err *err) PL_MUST_CHECK;
+int pl_token_unpack(
+	struct pl_token *t, const uint8_t *bytes, size_t n, struct pl_err *err) PL_MUST_CHECK;

@@ -25,7 +25,7 @@ done
 sh packaging/install-deps.sh --tests
 status=0
 for preset in $presets; do
-	cmake --preset "$preset" >/dev/null
+	cmake --preset "$preset" -DPL_TESTS=ON >/dev/null
 	cmake --build "build/$preset"
 	rm -f "build/$preset"/asan.log.*
 	echo "== $preset"

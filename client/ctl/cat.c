@@ -112,7 +112,7 @@ static int print_batch(const struct cat *c, const struct pl_batch *batch)
 	return c->npy ? ctl_npy_batch(c->npy, c->client, batch) : CTL_OK;
 }
 
-static int loop(const struct cat *c)
+static int take(const struct cat *c, struct ctl_bad *bad)
 {
 	int status = CTL_OK;
 
@@ -126,11 +126,21 @@ static int loop(const struct cat *c)
 			return CTL_OK;
 		if (r)
 			return ctl_say(&error);
+		ctl_bad_count(bad, batch);
 		status = print_batch(c, batch);
 		pl_batch_release(batch);
 		if (fflush(stdout))
 			return CTL_FAILED;
 	}
+	return status;
+}
+
+static int loop(const struct cat *c)
+{
+	struct ctl_bad bad = {0};
+	int status = take(c, &bad);
+
+	ctl_bad_say(&bad);
 	return status;
 }
 

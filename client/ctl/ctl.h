@@ -122,6 +122,16 @@ bool ctl_file_write(const char *path, const void *bytes, size_t n);
 double ctl_cpu_seconds(int pid);
 
 /* meter.c: how fast it goes, on stderr: a bar on a terminal, else a line every two seconds. */
+/* Bad samples of a stream: batches tell how many their epoch has had so far. */
+struct ctl_bad {
+	uint64_t epoch;
+	uint64_t in_epoch;
+	uint64_t before; /* in earlier epochs */
+};
+void ctl_bad_count(struct ctl_bad *bad, const struct pl_batch *batch);
+/* Says on stderr that there were some, and where their names are; silent when there were none. */
+void ctl_bad_say(const struct ctl_bad *bad);
+
 struct ctl_meter {
 	const struct ctl_line *line;
 	const struct pl_client *client;
@@ -134,6 +144,7 @@ struct ctl_meter {
 	uint64_t bytes;
 	uint64_t shown_samples;
 	uint64_t shown_bytes;
+	struct ctl_bad bad;
 	char bottleneck[64];
 };
 int64_t ctl_now_ms(void);

@@ -105,6 +105,26 @@ static void show(struct ctl_meter *m, int64_t now)
 	m->shown_bytes = m->bytes;
 }
 
+void ctl_bad_count(struct ctl_bad *bad, const struct pl_batch *batch)
+{
+	if (pl_batch_epoch(batch) != bad->epoch) {
+		bad->before += bad->in_epoch;
+		bad->epoch = pl_batch_epoch(batch);
+	}
+	bad->in_epoch = pl_batch_bad(batch);
+}
+
+void ctl_bad_say(const struct ctl_bad *bad)
+{
+	uint64_t n = bad->before + bad->in_epoch;
+
+	if (n)
+		fprintf(stderr,
+			"%" PRIu64 " bad sample%s met and treated as on_error says: the daemon's "
+				   "log names them\n",
+			n, n == 1 ? " was" : "s were");
+}
+
 void ctl_meter_count(struct ctl_meter *m, const struct pl_batch *batch)
 {
 	int64_t now = ctl_now_ms();
@@ -112,6 +132,7 @@ void ctl_meter_count(struct ctl_meter *m, const struct pl_batch *batch)
 	m->samples += pl_batch_size(batch);
 	m->bytes += ctl_batch_bytes(m->client, batch);
 	m->batches++;
+	ctl_bad_count(&m->bad, batch);
 	if (now - m->asked_ms >= STATUS_MS && now - m->started_ms >= STATUS_MS / 2) {
 		m->asked_ms = now;
 		find_bottleneck(m);
@@ -134,4 +155,5 @@ void ctl_meter_end(struct ctl_meter *m)
 	if (m->bottleneck[0] && strcmp(m->bottleneck, "none") != 0)
 		printf(", bottleneck %s", m->bottleneck);
 	putchar('\n');
+	ctl_bad_say(&m->bad);
 }

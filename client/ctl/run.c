@@ -27,7 +27,10 @@ static bool name_job(void)
 	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
 		return false;
 	snprintf(id, sizeof(id), "run:%016" PRIx64 "%016" PRIx64, random[0], random[1]);
-	return setenv("PIPELOADER_JOB_ID", id, 1) == 0;
+	/* Its daemons end with the command, not ten seconds later; `run` holds them as long as it
+	 * lives. */
+	return setenv("PIPELOADER_JOB_ID", id, 1) == 0 &&
+	       setenv("PIPELOADER_LINGER_MS", "100", 0) == 0;
 }
 
 /* Starts the daemon of one file, and sees that the file is right; the hold outlives the stream. */

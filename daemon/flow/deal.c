@@ -1,14 +1,15 @@
 /* daemon/flow/deal.c - makes shards and sends them: as much as order, credit and room allow. */
 /*
- * A record is dealt only if its batch was asked for or may be prefetched, a worker has credit, and there is a slot (or a cell) for it. Its place
- * is known before it leaves: row D when everything dealt so far has a row and no hole, else a cell (SEMANTICS A3).
+ * A record is dealt only if its batch was asked for or may be prefetched, a worker has credit, and
+ * there is a slot (or a cell) for it. Its place is known before it leaves: row D when everything
+ * dealt so far has a row and no hole, else a cell (SEMANTICS A3).
  */
 #include "daemon/flow/flow.h"
 
 #include <errno.h>
 
-#define SHARD_NS     2000000u /* `shard: auto` aims at messages worth 2 ms of a worker's time */
-#define FIRST_SHARD  2	      /* before any time was measured: small, for the first batch comes sooner */
+#define SHARD_NS    2000000u /* `shard: auto` aims at messages worth 2 ms of a worker's time */
+#define FIRST_SHARD 2 /* before any time was measured: small, for the first batch comes sooner */
 
 static bool has_credit(const struct pl_flow *f, uint32_t worker)
 {
@@ -43,7 +44,8 @@ static uint32_t shard_size(const struct pl_flow *f, const struct pl_stream *s)
 
 	if (n == 0) {
 		n = f->ns_per_sample ? SHARD_NS / f->ns_per_sample : FIRST_SHARD;
-		n = pl_min_u64(n, window / ((uint64_t)f->n_workers * ((uint64_t)f->plan->worker_prefetch + 1)));
+		n = pl_min_u64(n, window / ((uint64_t)f->n_workers *
+						   ((uint64_t)f->plan->worker_prefetch + 1)));
 	}
 	return (uint32_t)pl_max_u64(1, pl_min_u64(n, PL_SHARD_MAX));
 }
@@ -65,8 +67,7 @@ static int peek(struct pl_stream *s, struct pl_lap *lap, struct pl_err *err)
 
 	if (lap->has_next)
 		return 1;
-	s->flow->pre_steps.trace = s->member->wants_trace ? pl_trace_sink : NULL;
-	s->flow->tracing = s->member;
+	pl_trace_for(s);
 	r = pl_premain_next(&lap->premain, &lap->next_index, err);
 	lap->has_next = r == 1;
 	lap->is_dealt = r == 0;
@@ -122,7 +123,8 @@ static void add_index(struct pl_shard *s, uint64_t index)
 		s->index[s->n] = index;
 }
 
-/* Gives the peeked record its place in the shard. false: it must wait, or belongs into the next shard. */
+/* Gives the peeked record its place in the shard. false: it must wait, or belongs into the next
+ * shard. */
 static bool place_record(struct pl_stream *s, struct pl_lap *lap, struct pl_shard *shard)
 {
 	struct pl_flow *f = s->flow;
@@ -158,12 +160,14 @@ static bool place_record(struct pl_stream *s, struct pl_lap *lap, struct pl_shar
 	return true;
 }
 
-/* Pre-main failed on a record: an empty shard carries the error to its place in the order. */
-static void link_failure(struct pl_stream *s, struct pl_lap *lap, const struct pl_err *err)
+/* Pre-main failed: an empty shard carries the error to its place in the order, behind everything
+ * dealt so far. */
+static void link_failure(struct pl_stream *s, const struct pl_err *err)
 {
 	struct pl_shard *tomb = pl_shard_acquire(s->flow, 1);
 
-	lap->is_dealt = true;
+	for (struct pl_lap *lap = s->lap; lap; lap = lap->next)
+		lap->is_dealt = true;
 	s->next_epoch = INT64_MAX;
 	if (tomb)
 		tomb->fatal = malloc(sizeof(*err));
@@ -175,12 +179,12 @@ static void link_failure(struct pl_stream *s, struct pl_lap *lap, const struct p
 	}
 	*tomb->fatal = *err;
 	tomb->stream = s;
-	tomb->lap = lap;
 	tomb->state = PL_SHARD_BACK;
 	pl_shard_link(s, tomb);
 }
 
-/* Puts records of one lap into the shard: 1 when it may go on with another lap (this one has no more), else 0. */
+/* Puts records of one lap into the shard: 1 when it may go on with another lap (this one has no
+ * more), else 0. */
 static bool fill(struct pl_stream *s, struct pl_lap *lap, struct pl_shard *shard, uint32_t size)
 {
 	struct pl_err err = {0};
@@ -196,7 +200,7 @@ static bool fill(struct pl_stream *s, struct pl_lap *lap, struct pl_shard *shard
 		pl_shard_link(s, shard);
 	}
 	if (r < 0)
-		link_failure(s, lap, &err);
+		link_failure(s, &err);
 	return shard->n == 0 && lap->is_dealt && r == 0;
 }
 
@@ -211,35 +215,42 @@ static struct pl_shard *next_shard(struct pl_stream *s)
 	while (shard && (lap = pl_stream_dealing_lap(s, &err)) && fill(s, lap, shard, size))
 		;
 	if (!lap && err.code)
-		pl_stream_fail(s, &err);
+		link_failure(s, &err);
 	if (!shard || shard->n > 0)
 		return shard;
 	pl_shard_release(s->flow, shard);
 	return NULL;
 }
 
-/* One shard of the stream to a worker; false when nothing could be dealt. */
+/* A shard that can't be sent now waits at its worker; the next event tries again. */
+static void send_or_keep(struct pl_flow *f, struct pl_shard *shard, uint32_t worker)
+{
+	if (pl_shard_send(f, shard, worker) == 0)
+		return;
+	shard->sibling = f->hand[worker].again;
+	f->hand[worker].again = shard;
+}
+
+/* One shard of the stream to a worker; true when anything went on. */
 static bool deal_one(struct pl_flow *f, struct pl_stream *s)
 {
 	struct pl_shard *shard;
+	bool has_moved;
 	int worker;
 
-	if (s->has_failed || s->has_ended || s->member->is_ending || pl_session_is_congested(s->member))
+	if (s->has_failed || s->has_ended || !pl_session_is_open(s->member) ||
+		pl_session_is_congested(s->member))
 		return false;
 	worker = pick_worker(f, s);
 	if (worker < 0)
 		return false;
 	shard = next_shard(s);
-	pl_gather(s); /* an epoch that is dealt out and has nothing in flight completes here */
+	has_moved = pl_gather(
+		s); /* an epoch that is dealt out and has nothing in flight completes here */
 	if (!shard)
-		return false;
+		return has_moved;
 	s->n_dealt++;
-	if (pl_shard_send(f, shard, (uint32_t)worker) < 0) {
-		static const struct pl_err full = {.code = -ENOBUFS, .text = "the queue to a worker is full"};
-
-		pl_stream_fail(s, &full);
-		return false;
-	}
+	send_or_keep(f, shard, (uint32_t)worker);
 	return true;
 }
 
@@ -248,31 +259,44 @@ static void deal_again(struct pl_flow *f)
 {
 	for (uint32_t w = 0; w < f->n_workers; w++) {
 		struct pl_hand *h = &f->hand[w];
+		struct pl_shard *waiting = h->again;
 
-		while (h->again && has_credit(f, w)) {
-			struct pl_shard *s = h->again;
+		h->again = NULL;
+		while (waiting) {
+			struct pl_shard *s = waiting;
 
-			h->again = s->sibling;
-			if (!s->stream)
+			waiting = s->sibling;
+			if (!s->stream) {
 				pl_shard_discard(f, s);
-			else if (pl_shard_send(f, s, w) < 0)
-				return;
+			} else if (!has_credit(f, w) || pl_shard_send(f, s, w) < 0) {
+				s->sibling = waiting; /* it and all behind it, in their order */
+				h->again = s;
+				break;
+			}
 		}
 	}
 }
 
-void pl_deal(struct pl_flow *f)
+static void publish_counters(struct pl_flow *f)
 {
-	bool progress = true;
-
-	deal_again(f);
-	while (progress) {
-		progress = false;
-		for (struct pl_stream *s = f->streams; s; s = s->next)
-			progress = deal_one(f, s) || progress;
-	}
-	for (struct pl_stream *s = f->streams; s; s = s->next)
-		pl_stream_hand_out(s);
 	atomic_store_explicit(&f->progress->n_free, f->slots.n_free, memory_order_relaxed);
 	atomic_store_explicit(&f->progress->n_lent, f->slots.n_lent, memory_order_relaxed);
+	atomic_store_explicit(&f->progress->n_ready, f->slots.n_ready, memory_order_relaxed);
+}
+
+void pl_deal(struct pl_flow *f)
+{
+	bool has_moved = true;
+
+	deal_again(f);
+	while (has_moved) {
+		has_moved = false;
+		for (struct pl_stream *s = f->streams; s; s = s->next)
+			has_moved = deal_one(f, s) || has_moved;
+		if (has_moved)
+			continue;
+		for (struct pl_stream *s = f->streams; s; s = s->next)
+			has_moved = pl_stream_hand_out(s) || has_moved;
+	}
+	publish_counters(f);
 }

@@ -7,7 +7,8 @@ char *pl_target_at(const struct pl_target *t, const struct pl_delivery *d)
 {
 	switch (d->form) {
 	case PL_FORM_FIXED:
-		return t->slot ? t->slot + d->slot_offset + t->row * d->row_bytes : t->cell + d->cell_offset;
+		return t->slot ? t->slot + d->slot_offset + t->row * d->row_bytes
+			       : t->cell + d->cell_offset;
 	case PL_FORM_SINGLE:
 		return t->slot ? t->slot + d->slot_offset : t->cell + d->cell_offset;
 	case PL_FORM_RAGGED:
@@ -22,7 +23,8 @@ static size_t varying_room(const struct pl_delivery *d)
 	return d->form == PL_FORM_SINGLE ? d->row_bytes : d->cell_bytes;
 }
 
-void pl_deliver_prepare(const struct pl_layout *layout, const struct pl_target *target, struct pl_sample *sample)
+void pl_deliver_prepare(
+	const struct pl_layout *layout, const struct pl_target *target, struct pl_sample *sample)
 {
 	for (int i = 0; i < layout->n_deliveries; i++) {
 		const struct pl_delivery *d = &layout->delivery[i];
@@ -30,22 +32,27 @@ void pl_deliver_prepare(const struct pl_layout *layout, const struct pl_target *
 
 		if (d->form != PL_FORM_FIXED) {
 			row->data = NULL;
-			sample->room[d->field] = (struct pl_room){pl_target_at(target, d), varying_room(d)};
+			sample->room[d->field] =
+				(struct pl_room){pl_target_at(target, d), varying_room(d)};
 			continue;
 		}
-		if (row->dtype == 0 && pl_tensor_init(row, NULL, d->type.dtype, d->type.rank, d->type.shape) < 0)
+		if (row->dtype == 0 &&
+			pl_tensor_init(row, NULL, d->type.dtype, d->type.rank, d->type.shape) < 0)
 			continue;
 		row->data = pl_target_at(target, d);
 	}
 }
 
-static int wrong_type(const struct pl_plan *plan, const struct pl_delivery *d, const struct pl_tensor *value, struct pl_err *err)
+static int wrong_type(const struct pl_plan *plan, const struct pl_delivery *d,
+	const struct pl_tensor *value, struct pl_err *err)
 {
 	char want[160], have[160];
 
-	return pl_err_set(err, -EINVAL, "field '%s' came out as %s %s where the plan has %s %s", plan->field_name[d->field],
-		pl_dtype_name(value->dtype), pl_shape_format(have, sizeof(have), value->rank, value->shape),
-		pl_dtype_name(d->type.dtype), pl_shape_format(want, sizeof(want), d->type.rank, d->type.shape));
+	return pl_err_set(err, -EINVAL, "field '%s' came out as %s %s where the plan has %s %s",
+		plan->field_name[d->field], pl_dtype_name(value->dtype),
+		pl_shape_format(have, sizeof(have), value->rank, value->shape),
+		pl_dtype_name(d->type.dtype),
+		pl_shape_format(want, sizeof(want), d->type.rank, d->type.shape));
 }
 
 static bool is_as_planned(const struct pl_delivery *d, const struct pl_tensor *value)
@@ -58,16 +65,18 @@ static bool is_as_planned(const struct pl_delivery *d, const struct pl_tensor *v
 	return true;
 }
 
-static int too_large(const struct pl_plan *plan, const struct pl_delivery *d, int64_t bytes, struct pl_err *err)
+static int too_large(
+	const struct pl_plan *plan, const struct pl_delivery *d, int64_t bytes, struct pl_err *err)
 {
 	return pl_err_set(err, -EMSGSIZE,
-		"field '%s' takes %lld bytes of this sample, more than the %llu there is room for: raise sample_max",
-		plan->field_name[d->field], (long long)bytes,
-		(unsigned long long)varying_room(d));
+		"field '%s' takes %lld bytes of this sample, more than the %llu there is room for: "
+		"raise sample_max",
+		plan->field_name[d->field], (long long)bytes, (unsigned long long)varying_room(d));
 }
 
 /* By way of scratch: a strided value may lie in the very room it goes to. */
-static int copy_apart(const struct pl_tensor *to, const struct pl_tensor *value, struct pl_scratch *scratch)
+static int copy_apart(
+	const struct pl_tensor *to, const struct pl_tensor *value, struct pl_scratch *scratch)
 {
 	struct pl_tensor apart = *to;
 	int r;
@@ -79,8 +88,8 @@ static int copy_apart(const struct pl_tensor *to, const struct pl_tensor *value,
 	return r < 0 ? r : pl_tensor_copy(to, &apart);
 }
 
-static int deliver_one(const struct pl_plan *plan, const struct pl_delivery *d, const struct pl_sample *sample,
-	const struct pl_target *target, struct pl_err *err)
+static int deliver_one(const struct pl_plan *plan, const struct pl_delivery *d,
+	const struct pl_sample *sample, const struct pl_target *target, struct pl_err *err)
 {
 	const struct pl_tensor *value = &sample->value[d->field];
 	char *to = pl_target_at(target, d);
@@ -106,8 +115,8 @@ static int deliver_one(const struct pl_plan *plan, const struct pl_delivery *d, 
 	return pl_tensor_copy(&there, value);
 }
 
-int pl_deliver_sample(const struct pl_plan *plan, const struct pl_target *target, const struct pl_sample *sample, int64_t *shapes,
-	struct pl_err *err)
+int pl_deliver_sample(const struct pl_plan *plan, const struct pl_target *target,
+	const struct pl_sample *sample, int64_t *shapes, struct pl_err *err)
 {
 	for (int i = 0; i < plan->layout.n_deliveries; i++) {
 		const struct pl_delivery *d = &plan->layout.delivery[i];

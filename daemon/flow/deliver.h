@@ -17,15 +17,18 @@ struct pl_target {
 /* Memory of delivery d at this target. */
 char *pl_target_at(const struct pl_target *t, const struct pl_delivery *d);
 
-/* Points sample->row of every fixed delivery at its target, so that the last step can write there. */
-void pl_deliver_prepare(const struct pl_layout *layout, const struct pl_target *target, struct pl_sample *sample);
+/* Points sample->row of every fixed delivery at its target, so that the last step can write there.
+ */
+void pl_deliver_prepare(
+	const struct pl_layout *layout, const struct pl_target *target, struct pl_sample *sample);
 
 /*
- * Copies what isn't there yet. shapes: PL_SHAPE_WORDS words for each delivery that isn't fixed, in order. 0, -EINVAL when a value isn't what
- * the plan says, -EMSGSIZE when it is larger than sample_max; err says which field.
+ * Copies what isn't there yet. shapes: PL_SHAPE_WORDS words for each delivery that isn't fixed, in
+ * order. 0, -EINVAL when a value isn't what the plan says, -EMSGSIZE when it is larger than
+ * sample_max; err says which field.
  */
-int pl_deliver_sample(const struct pl_plan *plan, const struct pl_target *target, const struct pl_sample *sample, int64_t *shapes,
-	struct pl_err *err) PL_MUST_CHECK;
+int pl_deliver_sample(const struct pl_plan *plan, const struct pl_target *target,
+	const struct pl_sample *sample, int64_t *shapes, struct pl_err *err) PL_MUST_CHECK;
 
 /* Deliveries that aren't fixed. */
 int pl_deliver_n_varying(const struct pl_layout *layout);

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-#define ARENA_MAGIC   "PLARENA1"
-#define PRE_SCRATCH   (64u << 20) /* known fields of one record */
+#define ARENA_MAGIC "PLARENA1"
+#define PRE_SCRATCH (64u << 20) /* known fields of one record */
 
 /* Per-slot tables in one block each; the pages of slots that are never used stay untouched. */
 static int init_slot_tables(struct pl_flow *f)
@@ -14,7 +14,9 @@ static int init_slot_tables(struct pl_flow *f)
 	size_t n_results = (size_t)(f->plan->n_results ? f->plan->n_results : 1);
 	size_t n_words = (size_t)(f->n_varying ? f->n_varying : 1) * PL_SHAPE_WORDS;
 	struct pl_wire_view *views = calloc(f->arena.n_slots * n_results, sizeof(*views));
-	uint64_t *used = f->has_ragged ? calloc((size_t)f->arena.n_slots * PL_FIELDS_MAX, sizeof(*used)) : NULL;
+	uint64_t *used = f->has_ragged
+				 ? calloc((size_t)f->arena.n_slots * PL_FIELDS_MAX, sizeof(*used))
+				 : NULL;
 	int64_t *single = f->n_varying ? calloc(f->arena.n_slots * n_words, sizeof(*single)) : NULL;
 
 	f->view[0] = views;
@@ -64,7 +66,8 @@ static int init_arena(struct pl_flow *f, void *arena, struct pl_err *err)
 	return r;
 }
 
-int pl_flow_init(struct pl_flow *f, const struct pl_plan *plan, const struct pl_listing *listing, void *arena, struct pl_err *err)
+int pl_flow_init(struct pl_flow *f, const struct pl_plan *plan, const struct pl_listing *listing,
+	void *arena, struct pl_err *err)
 {
 	int r;
 
@@ -104,6 +107,12 @@ void pl_flow_finish(struct pl_flow *f)
 	free(f->ragged_used[0]);
 	free(f->single[0]);
 	free(f->message.data);
+}
+
+void pl_trace_for(struct pl_stream *s)
+{
+	s->flow->pre_steps.trace = s->member->wants_trace ? pl_trace_sink : NULL;
+	s->flow->tracing = s->member;
 }
 
 void pl_trace_line(struct pl_stream *s, const char *line)

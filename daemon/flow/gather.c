@@ -1,7 +1,8 @@
 /* daemon/flow/gather.c - takes what came back, strictly in record order, into the batches. */
 /*
- * Row G is where the next good sample belongs. A sample written to a later row (there was a hole) or to a cell is copied there; with no hole that is
- * where it already lies. Row G is never one that a shard in flight still writes to: every place in flight is at or beyond G (SEMANTICS A5).
+ * Row G is where the next good sample belongs. A sample written to a later row (there was a hole)
+ * or to a cell is copied there; with no hole that is where it already lies. Row G is never one that
+ * a shard in flight still writes to: every place in flight is at or beyond G (SEMANTICS A5).
  */
 #include "daemon/flow/flow.h"
 
@@ -21,8 +22,10 @@ static uint32_t slot_of_row(const struct pl_flow *f, const struct pl_lap *lap, u
 	return lap->slot_of[row / batch_size(f) % PL_ARENA_SLOTS_MAX];
 }
 
-/* A completed batch: post-main's last part, then READY. 1, 0 (its only sample was dropped by post-main), -errno. */
-static int complete_batch(struct pl_stream *s, struct pl_lap *lap, uint64_t size, const struct pl_shard *shard, struct pl_err *err)
+/* A completed batch: post-main's last part, then READY. 1, 0 (its only sample was dropped by
+ * post-main), -errno. */
+static int complete_batch(struct pl_stream *s, struct pl_lap *lap, uint64_t size,
+	const struct pl_shard *shard, struct pl_err *err)
 {
 	struct pl_flow *f = s->flow;
 	uint32_t slot = lap->slot_of[lap->n_ready % PL_ARENA_SLOTS_MAX];
@@ -35,21 +38,24 @@ static int complete_batch(struct pl_stream *s, struct pl_lap *lap, uint64_t size
 	ready->size = size;
 	ready->bad = lap->bad;
 	ready->is_last = pl_lap_is_out(s, lap);
-	ready->after = ready->is_last ? (struct pl_wire_position){.epoch = lap->epoch + 1u}
-				      : (struct pl_wire_position){
-						.epoch = lap->epoch,
-						.number = lap->first_batch + lap->n_ready,
-						.record = shard ? shard->first_position + shard->gathered : 0,
-						.bad = lap->bad,
-					};
+	ready->after =
+		ready->is_last
+			? (struct pl_wire_position){.epoch = lap->epoch + 1u}
+			: (struct pl_wire_position){
+				  .epoch = lap->epoch,
+				  .number = lap->first_batch + lap->n_ready,
+				  .record = shard ? shard->first_position + shard->gathered : 0,
+				  .bad = lap->bad,
+			  };
 	pl_slot_publish(&f->slots, slot, 1);
-	s->n_batches++;
 	return 1;
 }
 
 static void write_index(struct pl_flow *f, uint32_t slot, uint64_t row_in_batch, uint64_t index)
 {
-	memcpy(pl_arena_slot(&f->arena, slot) + f->plan->layout.index_offset + row_in_batch * sizeof(index), &index, sizeof(index));
+	memcpy(pl_arena_slot(&f->arena, slot) + f->plan->layout.index_offset +
+			row_in_batch * sizeof(index),
+		&index, sizeof(index));
 }
 
 /* Shapes of record i's deliveries that aren't fixed. */
@@ -68,7 +74,8 @@ static uint64_t bytes_of_shape(const struct pl_delivery *d, const int64_t *shape
 }
 
 /* Appends a cell's ragged value to the batch; -ENOSPC when the batch has no more room for it. */
-static int append_ragged(struct pl_flow *f, const struct pl_delivery *d, uint32_t slot, const char *value, const int64_t *shape)
+static int append_ragged(struct pl_flow *f, const struct pl_delivery *d, uint32_t slot,
+	const char *value, const int64_t *shape)
 {
 	uint64_t *used = &f->ragged_used[slot][d - f->plan->layout.delivery];
 	char *base = pl_arena_slot(&f->arena, slot);
@@ -81,18 +88,22 @@ static int append_ragged(struct pl_flow *f, const struct pl_delivery *d, uint32_
 	return 0;
 }
 
-static void write_offset(struct pl_flow *f, const struct pl_delivery *d, uint32_t slot, uint64_t row)
+static void write_offset(
+	struct pl_flow *f, const struct pl_delivery *d, uint32_t slot, uint64_t row)
 {
 	int64_t end = (int64_t)f->ragged_used[slot][d - f->plan->layout.delivery];
 
-	memcpy(pl_arena_slot(&f->arena, slot) + d->offsets_offset + (row + 1) * sizeof(end), &end, sizeof(end));
+	memcpy(pl_arena_slot(&f->arena, slot) + d->offsets_offset + (row + 1) * sizeof(end), &end,
+		sizeof(end));
 }
 
-static int move_delivery(struct pl_flow *f, const struct pl_delivery *d, const struct pl_target *from, const struct pl_target *to,
-	const int64_t *shape)
+static int move_delivery(struct pl_flow *f, const struct pl_delivery *d,
+	const struct pl_target *from, const struct pl_target *to, const int64_t *shape)
 {
-	uint32_t slot = (uint32_t)((uint64_t)(to->slot - pl_arena_slot(&f->arena, 0)) / f->arena.slot_bytes);
-	char *source = pl_target_at(from, d), *there = d->form == PL_FORM_RAGGED ? NULL : pl_target_at(to, d);
+	uint32_t slot = (uint32_t)((uint64_t)(to->slot - pl_arena_slot(&f->arena, 0)) /
+				   f->arena.slot_bytes);
+	char *source = pl_target_at(from, d),
+	     *there = d->form == PL_FORM_RAGGED ? NULL : pl_target_at(to, d);
 	int r = 0;
 
 	switch (d->form) {
@@ -103,7 +114,8 @@ static int move_delivery(struct pl_flow *f, const struct pl_delivery *d, const s
 	case PL_FORM_SINGLE:
 		if (source != there)
 			memcpy(there, source, pl_min_u64(bytes_of_shape(d, shape), d->row_bytes));
-		memcpy(f->single[slot] + (shape - f->shape_base), shape, PL_SHAPE_WORDS * sizeof(*shape));
+		memcpy(f->single[slot] + (shape - f->shape_base), shape,
+			PL_SHAPE_WORDS * sizeof(*shape));
 		break;
 	case PL_FORM_RAGGED:
 		r = append_ragged(f, d, slot, source, shape);
@@ -115,15 +127,17 @@ static int move_delivery(struct pl_flow *f, const struct pl_delivery *d, const s
 }
 
 /* Brings a good sample from where its worker wrote it to row G. */
-static int move_sample(struct pl_stream *s, struct pl_lap *lap, const struct pl_shard *shard, uint32_t i, struct pl_err *err)
+static int move_sample(struct pl_stream *s, struct pl_lap *lap, const struct pl_shard *shard,
+	uint32_t i, struct pl_err *err)
 {
 	struct pl_flow *f = s->flow;
 	const struct pl_layout *layout = &f->plan->layout;
 	uint64_t row = shard->first_row + i;
-	struct pl_target from = {0}, to = {
-		.slot = pl_arena_slot(&f->arena, slot_of_row(f, lap, lap->G)),
-		.row = lap->G % batch_size(f),
-	};
+	struct pl_target from = {0},
+			 to = {
+				 .slot = pl_arena_slot(&f->arena, slot_of_row(f, lap, lap->G)),
+				 .row = lap->G % batch_size(f),
+			 };
 	const int64_t *shape = f->n_varying ? shapes_of(f, shard, i) : NULL;
 
 	if (shard->has_rows) {
@@ -139,7 +153,8 @@ static int move_sample(struct pl_stream *s, struct pl_lap *lap, const struct pl_
 
 		if (move_delivery(f, d, &from, &to, shape) < 0)
 			return pl_err_set(err, -ENOSPC,
-				"a batch's '%s' takes more than the %llu bytes there is room for: raise memory, or lower the batch size",
+				"a batch's '%s' takes more than the %llu bytes there is room for: "
+				"raise memory, or lower the batch size",
 				f->plan->field_name[d->field], (unsigned long long)d->slot_bytes);
 		if (d->form != PL_FORM_FIXED)
 			shape += PL_SHAPE_WORDS;
@@ -148,7 +163,8 @@ static int move_sample(struct pl_stream *s, struct pl_lap *lap, const struct pl_
 }
 
 /* The sample as post-main's steps before batch see it: in its cell. 1, 0, -errno. */
-static int run_before(struct pl_stream *s, struct pl_lap *lap, const struct pl_shard *shard, uint32_t i, struct pl_err *err)
+static int run_before(struct pl_stream *s, struct pl_lap *lap, const struct pl_shard *shard,
+	uint32_t i, struct pl_err *err)
 {
 	struct pl_flow *f = s->flow;
 	const int64_t *shape = f->n_varying ? shapes_of(f, shard, i) : NULL;
@@ -159,13 +175,16 @@ static int run_before(struct pl_stream *s, struct pl_lap *lap, const struct pl_s
 		const struct pl_delivery *d = &f->plan->layout.delivery[k];
 		const int64_t *lengths = d->form == PL_FORM_FIXED ? d->type.shape : shape + 1;
 
-		if (pl_tensor_init(&sample->value[d->field], pl_target_at(&cell, d), d->type.dtype, d->type.rank, lengths) < 0)
-			return pl_err_set(err, -EINVAL, "field '%s' has no valid shape", f->plan->field_name[d->field]);
+		if (pl_tensor_init(&sample->value[d->field], pl_target_at(&cell, d), d->type.dtype,
+			    d->type.rank, lengths) < 0)
+			return pl_err_set(err, -EINVAL, "field '%s' has no valid shape",
+				f->plan->field_name[d->field]);
 		if (d->form != PL_FORM_FIXED)
 			shape += PL_SHAPE_WORDS;
 	}
 	f->tracing = s->member;
-	sample->where.key = (struct pl_draw_key){f->plan->seed, lap->epoch, pl_shard_index(shard, i), 0};
+	sample->where.key =
+		(struct pl_draw_key){f->plan->seed, lap->epoch, pl_shard_index(shard, i), 0};
 	return pl_postmain_run(f, lap, sample, PL_NO_SLOT, err);
 }
 
@@ -177,7 +196,8 @@ static void free_cell(struct pl_flow *f, struct pl_shard *shard, uint32_t i)
 		shard->cell[i] = PL_NO_CELL;
 }
 
-static int take_good(struct pl_stream *s, struct pl_lap *lap, struct pl_shard *shard, uint32_t i, struct pl_err *err)
+static int take_good(struct pl_stream *s, struct pl_lap *lap, struct pl_shard *shard, uint32_t i,
+	struct pl_err *err)
 {
 	struct pl_flow *f = s->flow;
 	uint32_t slot;
@@ -204,11 +224,13 @@ static int take_good(struct pl_stream *s, struct pl_lap *lap, struct pl_shard *s
 }
 
 /* The text that came with record i: of its error, or its trace lines in turn. */
-static const struct pl_result_text *find_text(const struct pl_shard *shard, uint32_t i, bool is_trace, struct pl_reader *r)
+static const struct pl_result_text *find_text(
+	const struct pl_shard *shard, uint32_t i, bool is_trace, struct pl_reader *r)
 {
 	const struct pl_result_text *head;
 
-	while ((head = pl_reader_take(r, sizeof(*head))) && pl_reader_take(r, pl_align_up(head->n, 8)))
+	while ((head = pl_reader_take(r, sizeof(*head))) &&
+		pl_reader_take(r, pl_align_up(head->n, 8)))
 		if (head->record == i && head->is_trace == is_trace)
 			return head;
 	return NULL;
@@ -226,34 +248,72 @@ static void forward_traces(struct pl_stream *s, const struct pl_shard *shard, ui
 	}
 }
 
-static void describe_bad(struct pl_flow *f, const struct pl_shard *shard, uint32_t i, struct pl_err *err)
+static void describe_bad(
+	struct pl_flow *f, const struct pl_shard *shard, uint32_t i, struct pl_err *err)
 {
 	struct pl_reader r = {shard->texts, shard->texts_bytes};
 	const struct pl_result_text *head = find_text(shard, i, false, &r);
 	char name[512], quoted[512];
 
 	if (head) {
-		pl_err_set(err, head->code ? -(int)head->code : -EIO, "%.*s", (int)head->n, (const char *)(head + 1));
+		pl_err_set(err, head->code ? -(int)head->code : -EIO, "%.*s", (int)head->n,
+			(const char *)(head + 1));
 		return;
 	}
-	f->plan->source.op->describe(f->plan->source.params, f->listing, pl_shard_index(shard, i), name, sizeof(name));
+	f->plan->source.op->describe(
+		f->plan->source.params, f->listing, pl_shard_index(shard, i), name, sizeof(name));
 	pl_err_set(err, -EIO, "%s: %s", pl_err_quote(quoted, sizeof(quoted), name),
 		shard->blame_text ? shard->blame_text : "it was left out");
 }
 
-/* Another record takes the bad one's place: a shard of one, which everything behind it waits for. */
+/* The record that pre-main gives `step` places after the bad one's (from its start again at the
+ * end): the same whatever the shards were. */
+static int find_substitute(struct pl_stream *s, const struct pl_lap *lap, uint64_t position,
+	uint32_t step, uint64_t *index)
+{
+	struct pl_flow *f = s->flow;
+	struct pl_premain *p = calloc(1, sizeof(*p));
+	int r = -ENOMEM;
+
+	if (!p)
+		return r;
+	p->steps = &f->pre_steps;
+	p->scratch = &f->scratch;
+	f->pre_steps.trace = NULL;
+	r = pl_premain_open(p, f->plan, f->listing, lap->epoch, NULL);
+	if (r == 0)
+		r = pl_premain_seek(p, position + step, NULL);
+	if (r == 0)
+		r = pl_premain_next(p, index, NULL);
+	if (r == 0) { /* the epoch ends before it: begin again */
+		pl_premain_close(p);
+		r = pl_premain_open(p, f->plan, f->listing, lap->epoch, NULL);
+		r = r < 0 ? r : pl_premain_next(p, index, NULL);
+	}
+	pl_premain_close(p);
+	free(p);
+	return r == 1 ? 0 : -EIO;
+}
+
+/* Another record takes the bad one's place: a shard of one, which everything behind it waits for.
+ */
 static int substitute(struct pl_stream *s, struct pl_lap *lap, struct pl_shard *shard, uint32_t i)
 {
 	struct pl_flow *f = s->flow;
-	struct pl_shard *other = shard->attempts < SUBSTITUTES_MAX ? pl_shard_acquire(f, 1) : NULL;
+	struct pl_shard *other;
 	struct pl_hand *hand;
+	uint64_t index;
 
-	if (!other)
+	if (shard->attempts >= SUBSTITUTES_MAX ||
+		find_substitute(s, lap, shard->first_position + i, shard->attempts + 1, &index) < 0)
 		return -EIO;
+	other = pl_shard_acquire(f, 1);
+	if (!other)
+		return -ENOMEM;
 	other->stream = s;
 	other->lap = lap;
 	other->n = 1;
-	other->first = (pl_shard_index(shard, i) + 1) % f->listing->head->n_records;
+	other->first = index;
 	other->first_position = shard->first_position + i;
 	other->attempts = shard->attempts + 1;
 	other->wants_trace = shard->wants_trace;
@@ -262,7 +322,8 @@ static int substitute(struct pl_stream *s, struct pl_lap *lap, struct pl_shard *
 	if (other->has_rows) {
 		uint32_t slot = slot_of_row(f, lap, other->first_row);
 
-		other->extent[other->n_extents++] = (struct pl_extent){slot, (uint32_t)(other->first_row % batch_size(f)), 1};
+		other->extent[other->n_extents++] =
+			(struct pl_extent){slot, (uint32_t)(other->first_row % batch_size(f)), 1};
 		f->slots.slot[slot].n_shards++;
 	}
 	other->has_cells = shard->has_cells;
@@ -283,11 +344,13 @@ static bool is_within_budget(const struct pl_flow *f, const struct pl_lap *lap)
 {
 	if (f->plan->skip_count >= 0)
 		return lap->bad <= (uint64_t)f->plan->skip_count;
-	return f->plan->skip_share < 0 || (double)lap->bad <= f->plan->skip_share * (double)f->listing->head->n_records;
+	return f->plan->skip_share < 0 ||
+	       (double)lap->bad <= f->plan->skip_share * (double)f->listing->head->n_records;
 }
 
 /* 0: go on, 1: wait for the substitute, -errno: the stream fails. */
-static int take_bad(struct pl_stream *s, struct pl_lap *lap, struct pl_shard *shard, uint32_t i, struct pl_err *err)
+static int take_bad(struct pl_stream *s, struct pl_lap *lap, struct pl_shard *shard, uint32_t i,
+	struct pl_err *err)
 {
 	struct pl_flow *f = s->flow;
 
@@ -304,12 +367,14 @@ static int take_bad(struct pl_stream *s, struct pl_lap *lap, struct pl_shard *sh
 	if (f->plan->on_error == PL_ON_ERROR_SKIP && is_within_budget(f, lap))
 		return 0;
 	if (f->plan->on_error == PL_ON_ERROR_SKIP)
-		pl_err_prefix(err, "more bad samples than on_error allows (%llu in epoch %u); the last: ", (unsigned long long)lap->bad,
-			lap->epoch);
+		pl_err_prefix(err,
+			"more bad samples than on_error allows (%llu in epoch %u); the last: ",
+			(unsigned long long)lap->bad, lap->epoch);
 	return err->code;
 }
 
-static int take_record(struct pl_stream *s, struct pl_lap *lap, struct pl_shard *shard, uint32_t i, struct pl_err *err)
+static int take_record(struct pl_stream *s, struct pl_lap *lap, struct pl_shard *shard, uint32_t i,
+	struct pl_err *err)
 {
 	if (shard->wants_trace)
 		forward_traces(s, shard, i);
@@ -329,7 +394,8 @@ static int take_record(struct pl_stream *s, struct pl_lap *lap, struct pl_shard 
 }
 
 /* Samples that already lie in row G, G+1, ...: whole runs up to the batch's end. */
-static int take_run(struct pl_stream *s, struct pl_lap *lap, struct pl_shard *shard, struct pl_err *err)
+static int take_run(
+	struct pl_stream *s, struct pl_lap *lap, struct pl_shard *shard, struct pl_err *err)
 {
 	struct pl_flow *f = s->flow;
 
@@ -365,8 +431,9 @@ static int take_shard(struct pl_stream *s, struct pl_shard *shard, struct pl_err
 		*err = *shard->fatal;
 		return err->code;
 	}
-	if (shard->all_good && shard->has_rows && !shard->has_cells && s->flow->n_varying == 0 && !shard->wants_trace &&
-		shard->gathered == 0 && shard->first_row == lap->G && s->flow->plan->layout.has_batch)
+	if (shard->all_good && shard->has_rows && !shard->has_cells && s->flow->n_varying == 0 &&
+		!shard->wants_trace && shard->gathered == 0 && shard->first_row == lap->G &&
+		s->flow->plan->layout.has_batch)
 		return take_run(s, lap, shard, err);
 	while (r == 0 && shard->gathered < shard->n)
 		r = take_record(s, lap, shard, shard->gathered, err);
@@ -377,11 +444,15 @@ static int no_batch(const struct pl_flow *f, const struct pl_lap *lap, struct pl
 {
 	if (f->plan->layout.drop_last && lap->bad == 0)
 		return pl_err_set(err, -ENODATA,
-			"epoch %u has no batch: what pre_main leaves of %llu records does not fill one of size %llu, and drop_last is true: "
+			"epoch %u has no batch: what pre_main leaves of %llu records does not fill "
+			"one of size %llu, and drop_last is true: "
 			"lower the size, or set drop_last: false",
-			lap->epoch, (unsigned long long)f->listing->head->n_records, (unsigned long long)batch_size(f));
-	return pl_err_set(err, -ENODATA, "epoch %u has no batch: of %llu records none was left, %llu of them bad", lap->epoch,
-		(unsigned long long)f->listing->head->n_records, (unsigned long long)lap->bad);
+			lap->epoch, (unsigned long long)f->listing->head->n_records,
+			(unsigned long long)batch_size(f));
+	return pl_err_set(err, -ENODATA,
+		"epoch %u has no batch: of %llu records none was left, %llu of them bad",
+		lap->epoch, (unsigned long long)f->listing->head->n_records,
+		(unsigned long long)lap->bad);
 }
 
 /* The last, short batch; slots beyond it are free again, unseen. */
@@ -402,17 +473,19 @@ static int complete_lap(struct pl_stream *s, struct pl_lap *lap, struct pl_err *
 	return r < 0 ? r : 0;
 }
 
-void pl_gather(struct pl_stream *s)
+bool pl_gather(struct pl_stream *s)
 {
 	struct pl_err err = {0};
+	bool has_moved = false;
 	int r = 0;
 
 	while (!s->has_failed && s->first_shard && s->first_shard->state == PL_SHARD_BACK) {
 		struct pl_shard *shard = s->first_shard;
 
 		r = take_shard(s, shard, &err);
+		has_moved = true;
 		if (r == 1)
-			return;
+			return true;
 		if (r < 0)
 			pl_stream_fail(s, &err);
 		s->first_shard = shard->next;
@@ -420,7 +493,15 @@ void pl_gather(struct pl_stream *s)
 			s->last_shard = NULL;
 		pl_shard_discard(s->flow, shard);
 	}
-	for (struct pl_lap *lap = s->lap; lap && !s->has_failed; lap = lap->next)
-		if (!lap->is_complete && pl_lap_is_out(s, lap) && complete_lap(s, lap, &err) < 0)
+	for (struct pl_lap *lap = s->lap; lap && !s->has_failed; lap = lap->next) {
+		if (lap->is_complete)
+			continue;
+		if (!pl_lap_is_out(s, lap))
+			break; /* in order: a later epoch's error must not overtake this one's
+				  batches */
+		if (complete_lap(s, lap, &err) < 0)
 			pl_stream_fail(s, &err);
+		has_moved = true;
+	}
+	return has_moved;
 }

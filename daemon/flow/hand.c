@@ -1,4 +1,5 @@
-/* daemon/flow/hand.c - the workers as the dispatcher sees them: births, results, deaths and blame. */
+/* daemon/flow/hand.c - the workers as the dispatcher sees them: births, results, deaths and blame.
+ */
 #include "daemon/flow/flow.h"
 
 #include <errno.h>
@@ -6,9 +7,12 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
-#define BLAMES_TO_SKIP	2 /* SEMANTICS C9 */
-#define KILLS_TO_SKIP	5 /* a SIGKILL that nobody here sent blames only after so many on one record */
-#define AVERAGE_WEIGHT	8
+/* SEMANTICS C9: a record is left alone after two deaths that are surely its own, or five kills by
+ * somebody else. */
+#define BLAME_SURE     5
+#define BLAME_KILL     2
+#define BLAME_LIMIT    10
+#define AVERAGE_WEIGHT 8
 
 void pl_hand_born(struct pl_flow *f, uint32_t worker, uint32_t generation, uint32_t pid)
 {
@@ -74,6 +78,41 @@ static bool are_texts_whole(const char *texts, size_t n, uint32_t n_texts)
 	return r.left == 0;
 }
 
+/* The lengths of one delivered value are what the plan allows, and it fits where it lies. */
+static bool is_shape_sane(const struct pl_delivery *d, const int64_t *shape)
+{
+	size_t bytes = pl_dtype_size(d->type.dtype);
+
+	if (shape[0] != d->type.rank)
+		return false;
+	for (int i = 0; i < d->type.rank; i++) {
+		int64_t n = shape[1 + i];
+
+		if (n < 0 || (d->type.shape[i] >= 0 && d->type.shape[i] != n) ||
+			!pl_size_mul(bytes, (size_t)n, &bytes))
+			return false;
+	}
+	return bytes <= (d->form == PL_FORM_SINGLE ? d->row_bytes : d->cell_bytes);
+}
+
+/* Workers read hostile files: what they say of lengths is checked before anything is done by it. */
+static bool are_shapes_sane(const struct pl_flow *f, const struct pl_shard *s,
+	const uint8_t *outcome, const int64_t *shape)
+{
+	const struct pl_layout *l = &f->plan->layout;
+
+	for (uint32_t i = 0; f->n_varying && i < s->n; i++)
+		for (int k = 0; k < l->n_deliveries; k++) {
+			if (l->delivery[k].form == PL_FORM_FIXED)
+				continue;
+			if ((!outcome || outcome[i] == PL_OUTCOME_GOOD) &&
+				!is_shape_sane(&l->delivery[k], shape))
+				return false;
+			shape += PL_SHAPE_WORDS;
+		}
+	return true;
+}
+
 struct parsed {
 	const struct pl_result_message *head;
 	const uint8_t *outcome;
@@ -82,7 +121,8 @@ struct parsed {
 	size_t shapes_bytes;
 };
 
-static bool parse_result(const struct pl_flow *f, const struct pl_shard *s, const void *bytes, size_t n, struct parsed *p)
+static bool parse_result(const struct pl_flow *f, const struct pl_shard *s, const void *bytes,
+	size_t n, struct parsed *p)
 {
 	struct pl_reader r = {bytes, n};
 
@@ -98,7 +138,9 @@ static bool parse_result(const struct pl_flow *f, const struct pl_shard *s, cons
 	p->rest = r.at;
 	p->rest_bytes = r.left;
 	p->shapes_bytes = (size_t)s->n * (size_t)f->n_varying * PL_SHAPE_WORDS * sizeof(int64_t);
-	return r.left >= p->shapes_bytes && are_texts_whole(r.at + p->shapes_bytes, r.left - p->shapes_bytes, p->head->n_texts);
+	return r.left >= p->shapes_bytes &&
+	       are_shapes_sane(f, s, p->outcome, (const int64_t *)(const void *)p->rest) &&
+	       are_texts_whole(r.at + p->shapes_bytes, r.left - p->shapes_bytes, p->head->n_texts);
 }
 
 /* Keeps what gather needs once it is this shard's turn. */
@@ -131,13 +173,17 @@ static bool on_result(struct pl_flow *f, uint32_t worker, const void *bytes, siz
 	struct pl_shard *s;
 	struct parsed p;
 
-	if (!sent || !parse_result(f, sent, bytes, n, &p) || keep_result((struct pl_shard *)(uintptr_t)sent, &p) < 0)
+	if (!sent || !parse_result(f, sent, bytes, n, &p) ||
+		keep_result((struct pl_shard *)(uintptr_t)sent, &p) < 0)
 		return false;
 	s = take_out(h, head->shard);
 	s->state = PL_SHARD_BACK;
-	f->ns_per_sample = f->ns_per_sample
-		? (f->ns_per_sample * (AVERAGE_WEIGHT - 1) + p.head->busy_ns / s->n) / AVERAGE_WEIGHT + 1
-		: p.head->busy_ns / s->n + 1;
+	f->ns_per_sample =
+		f->ns_per_sample
+			? (f->ns_per_sample * (AVERAGE_WEIGHT - 1) + p.head->busy_ns / s->n) /
+					  AVERAGE_WEIGHT +
+				  1
+			: p.head->busy_ns / s->n + 1;
 	if (s->stream)
 		pl_gather(s->stream);
 	else
@@ -145,7 +191,8 @@ static bool on_result(struct pl_flow *f, uint32_t worker, const void *bytes, siz
 	return true;
 }
 
-bool pl_hand_message(struct pl_flow *f, uint32_t worker, uint32_t generation, uint32_t pid, const void *bytes, size_t n)
+bool pl_hand_message(struct pl_flow *f, uint32_t worker, uint32_t generation, uint32_t pid,
+	const void *bytes, size_t n)
 {
 	const struct pl_hello_message *hello = bytes;
 	const struct pl_result_message *result = bytes;
@@ -153,10 +200,12 @@ bool pl_hand_message(struct pl_flow *f, uint32_t worker, uint32_t generation, ui
 	if (worker >= PL_WORKERS_MAX || n < sizeof(uint32_t))
 		return false;
 	if (hello->kind == PL_MESSAGE_HELLO)
-		return n == sizeof(*hello) && hello->worker == worker && hello->generation == generation && on_hello(f, hello, pid);
+		return n == sizeof(*hello) && hello->worker == worker &&
+		       hello->generation == generation && on_hello(f, hello, pid);
 	if (hello->kind != PL_MESSAGE_RESULT || n < sizeof(*result))
 		return false;
-	if (generation != f->hand[worker].generation || !f->hand[worker].is_ready || (pid && pid != f->hand[worker].pid))
+	if (generation != f->hand[worker].generation || !f->hand[worker].is_ready ||
+		(pid && pid != f->hand[worker].pid))
 		return true; /* an old life's result: its shard was dealt again */
 	return on_result(f, worker, bytes, n);
 }
@@ -175,40 +224,49 @@ static bool is_blaming(int status)
 	return false;
 }
 
-/* The record that the dead worker had in hand takes the blame; twice, and it is left alone from now on. */
-static void blame(struct pl_flow *f, uint32_t worker, struct pl_shard *s, int status)
+static void leave_alone(
+	struct pl_flow *f, struct pl_shard *s, uint32_t i, int signal, bool is_overdue)
 {
-	const struct pl_progress_worker *p = &f->progress->worker[worker];
-	bool is_ours = f->hand[worker].kill_asked == f->hand[worker].generation;
-	uint8_t weight = is_ours || is_blaming(status) ? KILLS_TO_SKIP : BLAMES_TO_SKIP;
 	char text[256];
 
-	if (!WIFSIGNALED(status) || p->record == PL_PROGRESS_IDLE || pl_shard_flags(s, &s->blame) < 0)
+	if (pl_shard_flags(s, &s->skip) < 0)
+		return;
+	s->skip[i] = 1;
+	if (is_overdue)
+		snprintf(text, sizeof(text), "it took longer than sample_timeout (%.1f s), twice",
+			(double)f->plan->sample_timeout_ns / 1e9);
+	else
+		snprintf(text, sizeof(text),
+			"a worker died by signal %d (%s) again and again with this record in hand",
+			signal, strsignal(signal));
+	free(s->blame_text);
+	s->blame_text = strdup(text);
+}
+
+/* The record that the dead worker had in hand takes the blame. */
+static void blame(struct pl_flow *f, struct pl_shard *s, const struct pl_death *death)
+{
+	bool is_overdue = f->hand[death->worker].kill_asked == death->generation;
+
+	if (!WIFSIGNALED(death->status) || pl_shard_flags(s, &s->blame) < 0)
 		return;
 	for (uint32_t i = s->gathered; i < s->n; i++) {
-		if (pl_shard_index(s, i) != p->record || (s->skip && s->skip[i]))
+		if (pl_shard_index(s, i) != death->record || (s->skip && s->skip[i]))
 			continue;
-		s->blame[i] = (uint8_t)pl_min_u64(255, s->blame[i] + weight);
-		if (s->blame[i] < BLAMES_TO_SKIP * KILLS_TO_SKIP || pl_shard_flags(s, &s->skip) < 0)
-			return;
-		s->skip[i] = 1;
-		if (!is_ours)
-			snprintf(text, sizeof(text), "a worker died by signal %d (%s) again and again with this record in hand",
-				WTERMSIG(status), strsignal(WTERMSIG(status)));
-		else
-			snprintf(text, sizeof(text), "it took longer than sample_timeout (%.1f s), twice",
-				(double)f->plan->sample_timeout_ns / 1e9);
-		free(s->blame_text);
-		s->blame_text = strdup(text);
+		s->blame[i] = (uint8_t)(s->blame[i] + (is_overdue || is_blaming(death->status)
+								      ? BLAME_SURE
+								      : BLAME_KILL));
+		if (s->blame[i] >= BLAME_LIMIT)
+			leave_alone(f, s, i, WTERMSIG(death->status), is_overdue);
 		return;
 	}
 }
 
-void pl_hand_reaped(struct pl_flow *f, uint32_t worker, uint32_t generation, int status)
+void pl_hand_reaped(struct pl_flow *f, const struct pl_death *death)
 {
-	struct pl_hand *h = &f->hand[worker];
+	struct pl_hand *h = &f->hand[death->worker];
 
-	if (worker >= PL_WORKERS_MAX || generation != h->generation)
+	if (death->worker >= PL_WORKERS_MAX || death->generation != h->generation)
 		return;
 	h->is_ready = false;
 	h->n_out = 0;
@@ -221,8 +279,8 @@ void pl_hand_reaped(struct pl_flow *f, uint32_t worker, uint32_t generation, int
 			pl_shard_discard(f, s);
 			continue;
 		}
-		if (f->progress->worker[worker].shard == s->id)
-			blame(f, worker, s, status);
+		if (death->shard == s->id)
+			blame(f, s, death);
 		s->sibling = h->again; /* out is newest first, so again ends oldest first */
 		h->again = s;
 	}
@@ -235,9 +293,11 @@ int pl_hand_overdue(struct pl_flow *f, uint64_t now)
 	for (uint32_t w = 0; most && w < f->n_workers; w++) {
 		const struct pl_progress_worker *p = &f->progress->worker[w];
 		struct pl_hand *h = &f->hand[w];
-		uint64_t since = p->since_ns;
+		uint64_t record = atomic_load_explicit(&p->record, memory_order_acquire),
+			 since = p->since_ns;
 
-		if (!h->is_ready || h->n_out == 0 || h->kill_asked == h->generation || p->record == PL_PROGRESS_IDLE)
+		if (!h->is_ready || h->n_out == 0 || h->kill_asked == h->generation ||
+			record == PL_PROGRESS_IDLE)
 			continue;
 		if (now > since && now - since > most) {
 			h->kill_asked = h->generation;

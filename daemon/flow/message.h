@@ -1,4 +1,5 @@
-/* daemon/flow/message.h - what travels over 0MQ between dispatcher and workers: descriptors, never payload. */
+/* daemon/flow/message.h - what travels over 0MQ between dispatcher and workers: descriptors, never
+ * payload. */
 #pragma once
 
 #include "daemon/plan/plan.h"
@@ -8,7 +9,8 @@
 #define PL_EXTENTS_MAX 8    /* runs of rows one shard writes */
 #define PL_NO_CELL     UINT32_MAX
 
-/* Both sides are of one binary and one birth: plain structs, in one message each. Sizes are still checked on arrival. */
+/* Both sides are of one binary and one birth: plain structs, in one message each. Sizes are still
+ * checked on arrival. */
 
 enum pl_worker_message_kind {
 	PL_MESSAGE_HELLO = 1, /* worker -> dispatcher, once, first */
@@ -33,11 +35,12 @@ struct pl_extent {
 /* How record numbers are carried. */
 enum pl_index_form {
 	PL_INDEX_RANGE, /* first, first + 1, ... */
-	PL_INDEX_LIST,	/* one u64 each */
+	PL_INDEX_LIST,  /* one u64 each */
 };
 
 /*
- * Followed by: u64 index[n] (LIST only), u32 cell[n] (has_cells), u8 skip[n] (has_skips: 1 = leave this record alone).
+ * Followed by: u64 index[n] (LIST only), u32 cell[n] (has_cells), u8 skip[n] (has_skips: 1 = leave
+ * this record alone).
  */
 struct pl_shard_message {
 	uint32_t kind;
@@ -64,8 +67,9 @@ enum pl_outcome {
 };
 
 /*
- * Followed by: u8 outcome[n] (unless all_good), i64 length[n_var][n] for ragged fields or shape[PL_RANK_MAX + 1] (rank first) for single ones
- * (has_shapes), then n_texts of struct pl_result_text, each with its bytes, padded to 8.
+ * Followed by: u8 outcome[n] (unless all_good), i64 length[n_var][n] for ragged fields or
+ * shape[PL_RANK_MAX + 1] (rank first) for single ones (has_shapes), then n_texts of struct
+ * pl_result_text, each with its bytes, padded to 8.
  */
 struct pl_result_message {
 	uint32_t kind;

@@ -69,13 +69,16 @@ static int pull_all(struct pl_premain *p, int from, int to, uint64_t index, stru
 	memset(sample.row, 0, sizeof(sample.row[0]) * (size_t)p->plan->n_fields);
 	memset(sample.room, 0, sizeof(sample.room[0]) * (size_t)p->plan->n_fields);
 	sample.scratch = p->scratch;
-	sample.where.key = (struct pl_draw_key){.seed = p->plan->seed, .epoch = p->epoch, .index = index};
+	sample.where.key =
+		(struct pl_draw_key){.seed = p->plan->seed, .epoch = p->epoch, .index = index};
 	sample.where.source = source->name;
 	sample.where.name = name;
 	if (p->plan->key_field >= 0)
 		source->op->describe(source->params, p->listing, index, name, sizeof(name));
 	pl_scratch_reset(p->scratch);
-	r = source->op->read(source->params, NULL, p->listing, index, source->field, true, &sample, err);
+	pl_steps_begin(p->steps);
+	r = source->op->read(
+		source->params, NULL, p->listing, index, source->field, true, &sample, err);
 	if (r < 0)
 		return r;
 	pl_steps_identify(p->plan, &sample);
@@ -92,7 +95,8 @@ static uint64_t map_back(const struct pl_premain *p, int low, int high, uint64_t
 	return at;
 }
 
-/* Replaces what steps [low, high) with filters among them leave by a list, so that a shuffle can follow. */
+/* Replaces what steps [low, high) with filters among them leave by a list, so that a shuffle can
+ * follow. */
 static int collect(struct pl_premain *p, int low, int high, struct pl_err *err)
 {
 	uint64_t *list = NULL, n = 0, room = 0;
@@ -112,7 +116,8 @@ static int collect(struct pl_premain *p, int low, int high, struct pl_err *err)
 			uint64_t *more = realloc(list, (room = room * 2 + 1024) * sizeof(*list));
 
 			if (!more) {
-				r = pl_err_set(err, -ENOMEM, "out of memory for %llu records", (unsigned long long)room);
+				r = pl_err_set(err, -ENOMEM, "out of memory for %llu records",
+					(unsigned long long)room);
 				break;
 			}
 			list = more;
@@ -130,7 +135,8 @@ static int collect(struct pl_premain *p, int low, int high, struct pl_err *err)
 	return 0;
 }
 
-/* The first step from `at` on that needs a count but stands behind one that looks at records; -1: none. */
+/* The first step from `at` on that needs a count but stands behind one that looks at records; -1:
+ * none. */
 static int next_counting(const struct pl_premain *p, int at)
 {
 	bool seen = false;
@@ -170,8 +176,8 @@ static int open_pulled(struct pl_premain *p, int from, int to, struct pl_err *er
 	return 0;
 }
 
-int pl_premain_open(struct pl_premain *p, const struct pl_plan *plan, const struct pl_listing *listing, uint32_t epoch,
-	struct pl_err *err)
+int pl_premain_open(struct pl_premain *p, const struct pl_plan *plan,
+	const struct pl_listing *listing, uint32_t epoch, struct pl_err *err)
 {
 	struct pl_steps *steps = p->steps;
 	struct pl_scratch *scratch = p->scratch;

@@ -5,9 +5,11 @@
 #include "daemon/kit/listing.h"
 
 /*
- * One epoch's walk through pre-main. Order steps (shuffle, take, skip) up to the first one that looks at a record are position arithmetic in
- * O(1) memory; from there on (filter, trace, and take or skip after them) records are pulled one by one. An order step that needs a count
- * (shuffle) after a filter is served from a list of the survivors' indices (8 bytes a record, for as long as the epoch is dealt).
+ * One epoch's walk through pre-main. Order steps (shuffle, take, skip) up to the first one that
+ * looks at a record are position arithmetic in O(1) memory; from there on (filter, trace, and take
+ * or skip after them) records are pulled one by one. An order step that needs a count (shuffle)
+ * after a filter is served from a list of the survivors' indices (8 bytes a record, for as long as
+ * the epoch is dealt).
  */
 struct pl_premain {
 	const struct pl_plan *plan;
@@ -15,23 +17,24 @@ struct pl_premain {
 	struct pl_steps *steps;
 	struct pl_scratch *scratch;
 	uint32_t epoch;
-	int n_mapped;			 /* order steps served by arithmetic */
-	int first_pulled;		 /* index in plan->pre of the first pulled step */
+	int n_mapped;                        /* order steps served by arithmetic */
+	int first_pulled;                    /* index in plan->pre of the first pulled step */
 	struct pl_order order[PL_STEPS_MAX]; /* by index in plan->pre */
-	uint64_t passed[PL_STEPS_MAX];	 /* pulled take and skip: records that reached them */
-	uint64_t *survivors;		 /* NULL: positions are the listing's */
-	uint64_t n_positions;		 /* after the mapped steps */
-	uint64_t position;		 /* next one to look at */
-	uint64_t emitted;		 /* records given out: the R of tokens */
-	bool is_quiet;			 /* seeking: traces stay silent */
+	uint64_t passed[PL_STEPS_MAX];       /* pulled take and skip: records that reached them */
+	uint64_t *survivors;                 /* NULL: positions are the listing's */
+	uint64_t n_positions;                /* after the mapped steps */
+	uint64_t position;                   /* next one to look at */
+	uint64_t emitted;                    /* records given out: the R of tokens */
+	bool is_quiet;                       /* seeking: traces stay silent */
 };
 
 /* Starts epoch `epoch`. 0 or -errno with err. */
-int pl_premain_open(struct pl_premain *p, const struct pl_plan *plan, const struct pl_listing *listing, uint32_t epoch,
-	struct pl_err *err) PL_MUST_CHECK;
+int pl_premain_open(struct pl_premain *p, const struct pl_plan *plan,
+	const struct pl_listing *listing, uint32_t epoch, struct pl_err *err) PL_MUST_CHECK;
 void pl_premain_close(struct pl_premain *p);
 
-/* The next record: 1 and *index, 0 at the epoch's end, or -errno with err (an expression failed on this record). */
+/* The next record: 1 and *index, 0 at the epoch's end, or -errno with err (an expression failed on
+ * this record). */
 int pl_premain_next(struct pl_premain *p, uint64_t *index, struct pl_err *err) PL_MUST_CHECK;
 
 /* Goes to just before emitted record R, silently. Beyond the end is the end. 0 or -errno. */

@@ -1,4 +1,5 @@
-/* daemon/flow/shard.c - the shard table: what is in flight, in which order, and where its records go. */
+/* daemon/flow/shard.c - the shard table: what is in flight, in which order, and where its records
+ * go. */
 #include "daemon/flow/flow.h"
 
 #include <errno.h>
@@ -131,12 +132,15 @@ int pl_shard_send(struct pl_flow *f, struct pl_shard *s, uint32_t worker)
 	memcpy(head.extent, s->extent, sizeof(head.extent));
 	f->message.used = 0;
 	if (pl_message_append(&f->message, &head, sizeof(head)) ||
-		(!s->is_range && pl_message_append(&f->message, s->index, s->n * sizeof(*s->index))) ||
-		(s->has_cells && pl_message_append(&f->message, s->cell, s->n * sizeof(*s->cell))) ||
+		(!s->is_range &&
+			pl_message_append(&f->message, s->index, s->n * sizeof(*s->index))) ||
+		(s->has_cells &&
+			pl_message_append(&f->message, s->cell, s->n * sizeof(*s->cell))) ||
 		(s->skip && pl_message_append(&f->message, s->skip, s->n)))
 		return -ENOMEM;
 	r = f->send(f, worker, hand->generation, f->message.data, f->message.used);
-	/* A worker that can't be reached is dead or dying: the shard stays its own until the supervisor says "reaped". */
+	/* A worker that can't be reached is dead or dying: the shard stays its own until the
+	 * supervisor says "reaped". */
 	if (r < 0 && r != -EHOSTUNREACH)
 		return r;
 	s->state = PL_SHARD_DEALT;

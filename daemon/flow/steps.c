@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#define TIMED_EVERY 16 /* a clock read costs as much as a small step */
+#define TIMED_EVERY 16
 
 static int prepare_step(struct pl_steps *s, const struct pl_step *step, struct pl_err *err)
 {
@@ -86,14 +86,17 @@ static int choose_list(const struct pl_step *step, struct pl_rng *rng)
 	return step->n_lists - 1;
 }
 
-static int run_structure(struct pl_steps *s, struct pl_run *run, const struct pl_step *step, const struct pl_step **failed)
+static int run_structure(struct pl_steps *s, struct pl_run *run, const struct pl_step *step,
+	const struct pl_step **failed)
 {
-	if (step->n_lists == 0) { /* views: each out is its own name for the same value, until a step writes it */
+	if (step->n_lists == 0) { /* views: each out is its own name for the same value, until a
+				     step writes it */
 		for (int i = 0; i < step->n; i++)
 			run->sample->value[step->out[i]] = run->sample->value[step->in[i]];
 		return 0;
 	}
-	return pl_steps_run(s, &step->list[step->n_lists > 1 ? choose_list(step, &run->rng) : 0], run->sample, failed, run->err);
+	return pl_steps_run(s, &step->list[step->n_lists > 1 ? choose_list(step, &run->rng) : 0],
+		run->sample, failed, run->err);
 }
 
 /* `draw: each`: one run a pair, each with its own generator. */
@@ -133,8 +136,8 @@ static void pass_by(const struct pl_step *step, struct pl_sample *sample)
 			sample->value[step->out[i]] = sample->value[step->in[i]];
 }
 
-static int run_step(struct pl_steps *s, const struct pl_step *step, struct pl_sample *sample, const struct pl_step **failed,
-	struct pl_err *err)
+static int run_step(struct pl_steps *s, const struct pl_step *step, struct pl_sample *sample,
+	const struct pl_step **failed, struct pl_err *err)
 {
 	struct pl_run run = {
 		.sample = sample,
@@ -163,8 +166,13 @@ static int run_step(struct pl_steps *s, const struct pl_step *step, struct pl_sa
 	return step->draws_each ? run_each(&run, step) : step->op->run(&run);
 }
 
-int pl_steps_run(struct pl_steps *s, const struct pl_step_list *list, struct pl_sample *sample, const struct pl_step **failed,
-	struct pl_err *err)
+void pl_steps_begin(struct pl_steps *s)
+{
+	s->is_timed = s->n_begun++ % TIMED_EVERY == 0;
+}
+
+int pl_steps_run(struct pl_steps *s, const struct pl_step_list *list, struct pl_sample *sample,
+	const struct pl_step **failed, struct pl_err *err)
 {
 	for (int i = 0; i < list->n; i++) {
 		const struct pl_step *step = &list->step[i];
@@ -192,18 +200,20 @@ void pl_steps_identify(const struct pl_plan *plan, struct pl_sample *sample)
 	const struct pl_where *w = &sample->where;
 
 	if (plan->index_field >= 0)
-		sample->value[plan->index_field] =
-			(struct pl_tensor){.data = (void *)(uintptr_t)&w->key.index, .dtype = PL_I64};
+		sample->value[plan->index_field] = (struct pl_tensor){
+			.data = (void *)(uintptr_t)&w->key.index, .dtype = PL_I64};
 	if (plan->key_field >= 0)
-		sample->value[plan->key_field] = (struct pl_tensor){.data = (void *)(uintptr_t)w->name,
-			.dtype = PL_U8,
-			.rank = 1,
-			.shape = {(int64_t)strlen(w->name)},
-			.stride = {1}};
+		sample->value[plan->key_field] =
+			(struct pl_tensor){.data = (void *)(uintptr_t)w->name,
+				.dtype = PL_U8,
+				.rank = 1,
+				.shape = {(int64_t)strlen(w->name)},
+				.stride = {1}};
 	if (plan->source_field >= 0)
-		sample->value[plan->source_field] = (struct pl_tensor){.data = (void *)(uintptr_t)w->source,
-			.dtype = PL_U8,
-			.rank = 1,
-			.shape = {(int64_t)strlen(w->source)},
-			.stride = {1}};
+		sample->value[plan->source_field] =
+			(struct pl_tensor){.data = (void *)(uintptr_t)w->source,
+				.dtype = PL_U8,
+				.rank = 1,
+				.shape = {(int64_t)strlen(w->source)},
+				.stride = {1}};
 }

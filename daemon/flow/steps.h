@@ -3,29 +3,37 @@
 
 #include "daemon/plan/plan.h"
 
-/* The prepared state of every step of a plan in this process, by step id, and where their time is booked. */
+/* The prepared state of every step of a plan in this process, by step id, and where their time is
+ * booked. */
 struct pl_steps {
 	const struct pl_plan *plan;
 	void *state[PL_STEPS_MAX];
-	_Atomic uint64_t *ns;	 /* by step id; NULL: not booked */
+	_Atomic uint64_t *ns; /* by step id; NULL: not booked */
 	_Atomic uint64_t *count;
-	_Atomic uint32_t *now;	 /* id of the step in hand; NULL: nobody looks */
+	_Atomic uint32_t *now; /* id of the step in hand; NULL: nobody looks */
 	void (*trace)(void *context, const char *label, const char *value);
 	void *trace_context;
-	uint32_t ticks;		 /* one sample in 16 is timed */
-	bool is_timed;
+	uint32_t n_begun;
+	bool is_timed; /* this sample: one in 16 is, for a clock read costs as much as a small step
+			*/
 };
 
-/* Prepares the steps of `list` (inner lists too). 0 or -errno with err; finish frees what was made, also after an error. */
-int pl_steps_prepare(struct pl_steps *s, const struct pl_step_list *list, struct pl_err *err) PL_MUST_CHECK;
+/* Prepares the steps of `list` (inner lists too). 0 or -errno with err; finish frees what was made,
+ * also after an error. */
+int pl_steps_prepare(
+	struct pl_steps *s, const struct pl_step_list *list, struct pl_err *err) PL_MUST_CHECK;
 void pl_steps_finish(struct pl_steps *s);
 
-/*
- * Runs the list on the sample. 0, PL_OP_DROP, or -errno with err; *failed is then the step (never NULL). `wants_trace` false: trace steps
- * stay silent.
- */
-int pl_steps_run(struct pl_steps *s, const struct pl_step_list *list, struct pl_sample *sample, const struct pl_step **failed,
-	struct pl_err *err) PL_MUST_CHECK;
+/* A new sample begins: decides whether it is timed. */
+void pl_steps_begin(struct pl_steps *s);
 
-/* Sets _index, _key and _source in the sample where the plan uses them. name must live as long as the sample. */
+/*
+ * Runs the list on the sample. 0, PL_OP_DROP, or -errno with err; *failed is then the step (never
+ * NULL). With s->trace NULL trace steps stay silent.
+ */
+int pl_steps_run(struct pl_steps *s, const struct pl_step_list *list, struct pl_sample *sample,
+	const struct pl_step **failed, struct pl_err *err) PL_MUST_CHECK;
+
+/* Sets _index, _key and _source in the sample where the plan uses them, from sample->where, which
+ * must outlive it. */
 void pl_steps_identify(const struct pl_plan *plan, struct pl_sample *sample);

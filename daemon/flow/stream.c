@@ -1,4 +1,5 @@
-/* daemon/flow/stream.c - one traversal of a pipeline: epochs come and go, batches are handed out in order. */
+/* daemon/flow/stream.c - one traversal of a pipeline: epochs come and go, batches are handed out in
+ * order. */
 #include "daemon/flow/flow.h"
 
 #include <errno.h>
@@ -30,6 +31,7 @@ static struct pl_lap *add_lap(struct pl_stream *s, struct pl_err *err)
 	lap->epoch = (uint32_t)s->next_epoch;
 	lap->premain.steps = &f->pre_steps;
 	lap->premain.scratch = &f->scratch;
+	pl_trace_for(s);
 	if (pl_premain_open(&lap->premain, f->plan, f->listing, lap->epoch, err) < 0) {
 		destroy_lap(lap);
 		return NULL;
@@ -61,7 +63,8 @@ bool pl_lap_is_out(const struct pl_stream *s, const struct pl_lap *lap)
 
 static bool has_epochs_left(const struct pl_stream *s)
 {
-	return s->flow->plan->epochs == 0 ? s->next_epoch < UINT32_MAX : s->next_epoch < s->flow->plan->epochs;
+	return s->flow->plan->epochs == 0 ? s->next_epoch < UINT32_MAX
+					  : s->next_epoch < s->flow->plan->epochs;
 }
 
 struct pl_lap *pl_stream_dealing_lap(struct pl_stream *s, struct pl_err *err)
@@ -71,7 +74,8 @@ struct pl_lap *pl_stream_dealing_lap(struct pl_stream *s, struct pl_err *err)
 	for (lap = s->lap; lap; lap = lap->next)
 		if (lap->has_next || (!lap->is_dealt && !pl_lap_is_hopeless(s, lap)))
 			return lap;
-	if (!has_epochs_left(s) || s->n_laps >= PL_LAPS_MAX || pl_stream_outstanding(s) >= pl_stream_allowed(s))
+	if (!has_epochs_left(s) || s->n_laps >= PL_LAPS_MAX ||
+		pl_stream_outstanding(s) >= pl_stream_allowed(s))
 		return NULL;
 	lap = add_lap(s, err);
 	return lap && pl_lap_is_hopeless(s, lap) ? NULL : lap;
@@ -87,7 +91,8 @@ uint64_t pl_stream_outstanding(const struct pl_stream *s)
 	uint64_t size = (uint64_t)s->flow->plan->layout.batch_size, n = 0;
 
 	for (const struct pl_lap *lap = s->lap; lap; lap = lap->next)
-		n += (lap->is_complete ? lap->n_ready : (lap->G + lap->F + size - 1) / size) - lap->n_handed;
+		n += (lap->is_complete ? lap->n_ready : (lap->G + lap->F + size - 1) / size) -
+		     lap->n_handed;
 	return n;
 }
 
@@ -97,8 +102,10 @@ static int resume(struct pl_stream *s, const struct pl_wire_position *at, struct
 	struct pl_lap *lap;
 	int r;
 
-	if (at->epoch > UINT32_MAX || (s->flow->plan->epochs && at->epoch > (uint64_t)s->flow->plan->epochs))
-		return pl_err_set(err, -EINVAL, "the token is of epoch %llu, but the pipeline has epochs: %lld",
+	if (at->epoch > UINT32_MAX ||
+		(s->flow->plan->epochs && at->epoch > (uint64_t)s->flow->plan->epochs))
+		return pl_err_set(err, -EINVAL,
+			"the token is of epoch %llu, but the pipeline has epochs: %lld",
 			(unsigned long long)at->epoch, (long long)s->flow->plan->epochs);
 	s->next_epoch = (int64_t)at->epoch;
 	if ((at->number == 0 && at->record == 0) || !has_epochs_left(s))
@@ -107,15 +114,14 @@ static int resume(struct pl_stream *s, const struct pl_wire_position *at, struct
 	if (!lap)
 		return err->code;
 	lap->first_batch = at->number;
-	lap->first_record = at->record;
 	lap->bad = at->bad;
 	pl_postmain_resume(s->flow, lap);
 	r = pl_premain_seek(&lap->premain, at->record, err);
 	return r;
 }
 
-int pl_stream_open(struct pl_stream **out, struct pl_flow *f, struct pl_session *member, const struct pl_token *token,
-	struct pl_err *err)
+int pl_stream_open(struct pl_stream **out, struct pl_flow *f, struct pl_session *member,
+	const struct pl_token *token, struct pl_err *err)
 {
 	struct pl_stream *s = calloc(1, sizeof(*s)), **at = &f->streams;
 	char size[32];
@@ -129,8 +135,11 @@ int pl_stream_open(struct pl_stream **out, struct pl_flow *f, struct pl_session 
 	r = pl_quota_open(&f->slots, &s->quota, RESERVE_PRIVATE);
 	if (r < 0) {
 		snprintf(size, sizeof(size), "%.1f MiB", (double)f->arena.slot_bytes / (1 << 20));
-		pl_err_set(err, r, "a private stream needs %d slots of %s; memory holds %u, %u are not taken: raise memory, or share a stream",
-			RESERVE_PRIVATE, size, f->arena.n_slots, f->arena.n_slots - f->slots.n_reserved);
+		pl_err_set(err, r,
+			"a private stream needs %d slots of %s; memory holds %u, %u are not taken: "
+			"raise memory, or share a stream",
+			RESERVE_PRIVATE, size, f->arena.n_slots,
+			f->arena.n_slots - f->slots.n_reserved);
 		free(s);
 		return r;
 	}
@@ -214,7 +223,8 @@ static void hand_batch(struct pl_stream *s, struct pl_lap *lap, uint32_t slot)
 	b->n_views = f->plan->n_results;
 	memcpy(b->view, f->view[slot], sizeof(*b->view) * (size_t)f->plan->n_results);
 	b->after = ready->after;
-	b->index_offset = f->arena.slots_offset + (uint64_t)slot * f->arena.slot_bytes + f->plan->layout.index_offset;
+	b->index_offset = f->arena.slots_offset + (uint64_t)slot * f->arena.slot_bytes +
+			  f->plan->layout.index_offset;
 	b->is_last = ready->is_last;
 	b->is_repeated = false;
 	b->skipped = 0;
@@ -228,7 +238,9 @@ static void hand_batch(struct pl_stream *s, struct pl_lap *lap, uint32_t slot)
 		return;
 	}
 	for (int i = 0; i < f->plan->layout.n_deliveries; i++)
-		bytes += f->plan->layout.delivery[i].form == PL_FORM_FIXED ? f->plan->layout.delivery[i].row_bytes * ready->size : 0;
+		bytes += f->plan->layout.delivery[i].form == PL_FORM_FIXED
+				 ? f->plan->layout.delivery[i].row_bytes * ready->size
+				 : 0;
 	f->progress->batches++;
 	f->progress->samples += ready->size;
 	f->progress->bytes += bytes;
@@ -251,7 +263,8 @@ static void finish(struct pl_stream *s)
 		return;
 	if (s->has_failed) {
 		s->has_ended = true;
-		pl_session_fail(s->member, s->failure.code ? -s->failure.code : EIO, 1, "%s", s->failure.text);
+		pl_session_fail(s->member, s->failure.code ? -s->failure.code : EIO, 1, "%s",
+			s->failure.text);
 		return;
 	}
 	if (s->lap || has_epochs_left(s))
@@ -262,23 +275,28 @@ static void finish(struct pl_stream *s)
 	pl_session_send(s->member, &s->flow->wire, -1);
 }
 
-void pl_stream_hand_out(struct pl_stream *s)
+bool pl_stream_hand_out(struct pl_stream *s)
 {
-	while (s->lap && !s->member->is_ending) {
+	bool has_moved = false;
+
+	while (s->lap && pl_session_is_open(s->member)) {
 		struct pl_lap *lap = s->lap;
 
 		if (lap->n_handed < lap->n_ready) {
 			if (s->member->credits == 0 || pl_session_is_congested(s->member))
-				return;
+				return has_moved;
 			hand_batch(s, lap, lap->slot_of[lap->n_handed % PL_ARENA_SLOTS_MAX]);
+			has_moved = true;
 			continue;
 		}
 		if (!lap->is_complete)
 			break;
 		retire_lap(s);
+		has_moved = true;
 	}
-	if (!s->member->is_ending && (s->has_failed || !s->lap))
+	if (pl_session_is_open(s->member) && (s->has_failed || !s->lap))
 		finish(s);
+	return has_moved;
 }
 
 static const char *step_name(const struct pl_flow *f, uint32_t id, const struct pl_step_list *list)
@@ -308,11 +326,14 @@ static bool why_worker(const struct pl_stream *s, char *text, size_t n)
 		const char *step = step_name(f, p->step, &f->plan->worker);
 		char name[512] = "", quoted[512];
 
-		if (p->shard != first->id || record == PL_PROGRESS_IDLE || first->state != PL_SHARD_DEALT)
+		if (p->shard != first->id || record == PL_PROGRESS_IDLE ||
+			first->state != PL_SHARD_DEALT)
 			continue;
-		f->plan->source.op->describe(f->plan->source.params, f->listing, record, name, sizeof(name));
-		snprintf(text, n, "worker %u (pid %u) is in %s of %s, %.1f s since it began", w, p->pid, step ? step : "reading",
-			pl_err_quote(quoted, sizeof(quoted), name), since ? (double)(pl_now_ns() - since) / 1e9 : 0.0);
+		f->plan->source.op->describe(
+			f->plan->source.params, f->listing, record, name, sizeof(name));
+		snprintf(text, n, "worker %u (pid %u) is in %s of %s, %.1f s since it began", w,
+			p->pid, step ? step : "reading", pl_err_quote(quoted, sizeof(quoted), name),
+			since ? (double)(pl_now_ns() - since) / 1e9 : 0.0);
 		return true;
 	}
 	return false;
@@ -330,10 +351,13 @@ void pl_stream_why(const struct pl_stream *s, char *text, size_t n)
 	else if (n_ready == 0)
 		snprintf(text, n, "no worker is running yet");
 	else if (s->quota.held > 0 && s->member->n_leases >= s->quota.held && f->slots.n_free == 0)
-		snprintf(text, n, "all %u slots are held by this client: release batches", s->member->n_leases);
+		snprintf(text, n, "all %u slots are held by this client: release batches",
+			s->member->n_leases);
 	else if (f->slots.n_free <= f->slots.n_owed && s->quota.held >= s->quota.reserve)
-		snprintf(text, n, "no slot is free: %u are lent to clients, %u reserved for other streams", f->slots.n_lent, f->slots.n_owed);
+		snprintf(text, n,
+			"no slot is free: %u are lent to clients, %u reserved for other streams",
+			f->slots.n_lent, f->slots.n_owed);
 	else if (!why_worker(s, text, n))
-		snprintf(text, n, "%u of %u workers run, %llu batches are under way", n_ready, f->n_workers,
-			(unsigned long long)pl_stream_outstanding(s));
+		snprintf(text, n, "%u of %u workers run, %llu batches are under way", n_ready,
+			f->n_workers, (unsigned long long)pl_stream_outstanding(s));
 }

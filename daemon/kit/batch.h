@@ -4,6 +4,6 @@
 #include "daemon/kit/param.h"
 
 struct pl_batch_params {
-	int64_t size;	/* samples a batch, >= 1 */
+	int64_t size;   /* samples a batch, >= 1 */
 	bool drop_last; /* leave out the short batch at the end of an epoch */
 };

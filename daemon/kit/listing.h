@@ -1,4 +1,5 @@
-/* daemon/kit/listing.h - the sealed list of a source's records: written once, mapped by everybody. */
+/* daemon/kit/listing.h - the sealed list of a source's records: written once, mapped by everybody.
+ */
 #pragma once
 
 #include "proto/err.h"
@@ -6,8 +7,8 @@
 #define PL_LISTING_SECTIONS 8
 
 /*
- * The memfd: struct pl_listing_head, then sections. All numbers little-endian, all offsets from the start of the memfd,
- * checked by pl_listing_map, so that a reader may trust `section` and `bytes`.
+ * The memfd: struct pl_listing_head, then sections. All numbers little-endian, all offsets from the
+ * start of the memfd, checked by pl_listing_map, so that a reader may trust `section` and `bytes`.
  */
 struct pl_listing_head {
 	char magic[8]; /* "PLLIST1" */
@@ -35,19 +36,22 @@ struct pl_listing_writer {
 	struct pl_listing_section section[PL_LISTING_SECTIONS];
 	uint64_t n_records;
 	uint32_t n_classes;
-	/* Section 0 of every listing with classes: their names, each with its NUL, in label order. */
+	/* Section 0 of every listing with classes: their names, each with its NUL, in label order.
+	 */
 };
 
 void pl_listing_writer_init(struct pl_listing_writer *w);
 void pl_listing_writer_finish(struct pl_listing_writer *w);
 
 /* Appends n bytes to section s (0..7); 0 or -ENOMEM. */
-int pl_listing_append(struct pl_listing_writer *w, int s, const void *bytes, size_t n) PL_MUST_CHECK;
+int pl_listing_append(
+	struct pl_listing_writer *w, int s, const void *bytes, size_t n) PL_MUST_CHECK;
 
 /* Writes everything to a new memfd and seals it against any change. The descriptor, or -errno. */
 int pl_listing_seal(struct pl_listing_writer *w) PL_MUST_CHECK;
 
-/* Maps a sealed listing read-only after checking seals, magic and every offset. 0 or -errno; unmap frees it. */
+/* Maps a sealed listing read-only after checking seals, magic and every offset. 0 or -errno; unmap
+ * frees it. */
 int pl_listing_map(struct pl_listing *l, int fd, struct pl_err *err) PL_MUST_CHECK;
 void pl_listing_unmap(struct pl_listing *l);
 

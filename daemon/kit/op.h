@@ -1,4 +1,5 @@
-/* daemon/kit/op.h - what a step is: one const table of functions and declarations per file of daemon/ops. */
+/* daemon/kit/op.h - what a step is: one const table of functions and declarations per file of
+ * daemon/ops. */
 #pragma once
 
 #include "daemon/kit/param.h"
@@ -14,13 +15,14 @@ enum pl_stage {
 };
 
 enum pl_op_flag {
-	PL_OP_RANDOM = 1,      /* draws random numbers: draw: and copies matter */
-	PL_OP_WHOLE = 2,       /* must see the whole stream: never in workers (`whole_reason` says why) */
-	PL_OP_BLOCK = 4,       /* fills a window and emits it all: restart points lie between windows */
-	PL_OP_CONSUMES = 8,    /* with a `to` other than the input, the input field ends here */
-	PL_OP_ONE_FIELD = 16,  /* takes the only field of its kinds; several are an error that asks which */
-	PL_OP_STRUCTURE = 32,  /* has lists of steps; the planner and the runner know it */
-	PL_OP_NO_FIELD = 64,   /* takes no field at all: filter, take, shuffle */
+	PL_OP_RANDOM = 1, /* draws random numbers: draw: and copies matter */
+	PL_OP_WHOLE = 2, /* must see the whole stream: never in workers (`whole_reason` says why) */
+	PL_OP_BLOCK = 4, /* fills a window and emits it all: restart points lie between windows */
+	PL_OP_CONSUMES = 8, /* with a `to` other than the input, the input field ends here */
+	PL_OP_ONE_FIELD =
+		16, /* takes the only field of its kinds; several are an error that asks which */
+	PL_OP_STRUCTURE = 32, /* has lists of steps; the planner and the runner know it */
+	PL_OP_NO_FIELD = 64,  /* takes no field at all: filter, take, shuffle */
 };
 
 /* Positive conditions of pl_op.run. */
@@ -29,15 +31,15 @@ enum {
 };
 
 /*
- * A step at load time. `in` are the fields it takes (by `field:` or by kind), `out` those it writes, pairwise: out[i]
- * is in[i] itself when in place, or a new field. infer reads type[in[i]] and sets type[out[i]] (which starts as a copy
- * of type[in[i]]). Lengths unknown at load are -1.
+ * A step at load time. `in` are the fields it takes (by `field:` or by kind), `out` those it
+ * writes, pairwise: out[i] is in[i] itself when in place, or a new field. infer reads type[in[i]]
+ * and sets type[out[i]] (which starts as a copy of type[in[i]]). Lengths unknown at load are -1.
  */
 struct pl_infer {
-	struct pl_type *type;	    /* by field number, at this place of the pipeline */
-	const char *const *name;    /* by field number */
-	bool *is_live;		    /* by field number: exists at this place; select and drop end fields here */
-	int n_fields;		    /* field numbers are below this */
+	struct pl_type *type;    /* by field number, at this place of the pipeline */
+	const char *const *name; /* by field number */
+	bool *is_live; /* by field number: exists at this place; select and drop end fields here */
+	int n_fields;  /* field numbers are below this */
 	const int *in;
 	const int *out;
 	int n; /* pairs of in and out */
@@ -46,8 +48,9 @@ struct pl_infer {
 };
 
 /*
- * A step on one sample. The same in and out as in pl_infer. `state` is what prepare made in this process.
- * r->rng draws for all fields jointly; with `draw: each` the runner calls run once a field.
+ * A step on one sample. The same in and out as in pl_infer. `state` is what prepare made in this
+ * process. r->rng draws for all fields jointly; with `draw: each` the runner calls run once a
+ * field.
  */
 struct pl_run {
 	struct pl_sample *sample;
@@ -65,10 +68,11 @@ struct pl_run {
 };
 
 /*
- * Room for out[i] with this dtype and shape, C-contiguous, and the value set to it: in the batch's slot itself when this
- * step writes the delivered value, else scratch. Never overlaps the input's memory unless `in` was already in the row
- * (then the value was moved to scratch first). NULL with err set when the shape is invalid, larger than sample_max or
- * does not match the row: return -EMSGSIZE or -EINVAL then, by `return pl_run_failed(r)`.
+ * Room for out[i] with this dtype and shape, C-contiguous, and the value set to it: in the batch's
+ * slot itself when this step writes the delivered value, else scratch. Never overlaps the input's
+ * memory unless `in` was already in the row (then the value was moved to scratch first). NULL with
+ * err set when the shape is invalid, larger than sample_max or does not match the row: return
+ * -EMSGSIZE or -EINVAL then, by `return pl_run_failed(r)`.
  */
 void *pl_run_out(struct pl_run *r, int i, enum pl_dtype dtype, int rank, const int64_t *shape);
 
@@ -78,13 +82,15 @@ int pl_run_failed(const struct pl_run *r);
 /* Scratch memory until the sample is done; NULL with err set when the sample's limit is reached. */
 void *pl_run_scratch(struct pl_run *r, size_t n);
 
-/* The value of in[i] as contiguous memory: itself, or a copy in scratch. NULL with err set as above. */
+/* The value of in[i] as contiguous memory: itself, or a copy in scratch. NULL with err set as
+ * above. */
 const void *pl_run_contiguous(struct pl_run *r, int i);
 
 /*
- * An order step (take, skip, shuffle ...) over one epoch: n_in records come in, n_out go out, and output position i is
- * input position at(i). Pure arithmetic, so that a stream can start anywhere. In post-main, where the count isn't
- * known, n_in is UINT64_MAX, only take and skip are allowed, and sample i stays when i - at(0) < n_out.
+ * An order step (take, skip, shuffle ...) over one epoch: n_in records come in, n_out go out, and
+ * output position i is input position at(i). Pure arithmetic, so that a stream can start anywhere.
+ * In post-main, where the count isn't known, n_in is UINT64_MAX, only take and skip are allowed,
+ * and sample i stays when i - at(0) < n_out.
  */
 struct pl_order {
 	uint64_t n_in;
@@ -105,37 +111,44 @@ struct pl_op {
 	uint32_t abi;  /* PL_OP_ABI; checked first */
 	uint32_t size; /* sizeof(struct pl_op); checked second */
 	const char *name;
-	const char *help;    /* one line, no final stop */
-	const char *class_;  /* order decode geometry photometric audio tensor text structure batch extension debug */
-	uint32_t version;    /* counts changes of its output; part of every token */
-	unsigned stages;     /* enum pl_stage bits */
-	unsigned flags;	     /* enum pl_op_flag bits */
-	unsigned takes;	     /* PL_KIND_BIT set of the default fields */
-	const char *to;	     /* default name of the output field; NULL: in place */
-	double default_p;    /* default of `p:`; 0 means 1 */
-	const char *whole_reason; /* PL_OP_WHOLE: "it must see the whole stream to ..." */
+	const char *help;   /* one line, no final stop */
+	const char *class_; /* order decode geometry photometric audio tensor text structure batch
+			       extension debug */
+	uint32_t version;   /* counts changes of its output; part of every token */
+	unsigned stages;    /* enum pl_stage bits */
+	unsigned flags;     /* enum pl_op_flag bits */
+	unsigned takes;     /* PL_KIND_BIT set of the default fields */
+	const char *to;     /* default name of the output field; NULL: in place */
+	double default_p;   /* default of `p:`; 0 means 1 */
+	const char *whole_reason;      /* PL_OP_WHOLE: "it must see the whole stream to ..." */
 	const struct pl_param *params; /* ends with key NULL; may be NULL */
 	size_t params_size;
 
-	/* Checks parameters against each other, once, at load. 0 or -EINVAL with err (no place: the planner prefixes it). */
+	/* Checks parameters against each other, once, at load. 0 or -EINVAL with err (no place: the
+	 * planner prefixes it). */
 	int (*check)(void *params, struct pl_err *err);
 
 	/* Name of the output field for input i, when it isn't `to`. Static or in params. */
 	const char *(*output)(const void *params, enum pl_kind kind);
 
-	/* Types after the step; required unless the step changes none. 0 or -EINVAL with err. Runs in the probe. */
+	/* Types after the step; required unless the step changes none. 0 or -EINVAL with err. Runs
+	 * in the probe. */
 	int (*infer)(struct pl_infer *io, void *params, struct pl_err *err);
 
-	/* Tables for `run`, once per process after infer; *state is passed to run and destroy. 0 or -errno. */
-	int (*prepare)(const struct pl_infer *io, const void *params, void **state, struct pl_err *err);
+	/* Tables for `run`, once per process after infer; *state is passed to run and destroy. 0 or
+	 * -errno. */
+	int (*prepare)(
+		const struct pl_infer *io, const void *params, void **state, struct pl_err *err);
 	void (*destroy)(void *state);
 
-	/* Order steps: fills o->n_out and o->state from n_in, seed, epoch and place; then maps positions. */
+	/* Order steps: fills o->n_out and o->state from n_in, seed, epoch and place; then maps
+	 * positions. */
 	int (*order)(const void *params, struct pl_order *o, struct pl_err *err);
 	uint64_t (*at)(const void *params, const struct pl_order *o, uint64_t i);
 
-	/* One sample. 0, PL_OP_DROP, or -errno with err saying what is wrong with this sample. Never blocks on anything
-	 * but a file it was told to read; touches no global. Required for worker steps. */
+	/* One sample. 0, PL_OP_DROP, or -errno with err saying what is wrong with this sample.
+	 * Never blocks on anything but a file it was told to read; touches no global. Required for
+	 * worker steps. */
 	int (*run)(struct pl_run *r);
 };
 

@@ -1,33 +1,37 @@
-/* daemon/kit/param.h - one declaration per parameter: parser, messages, help and schema come from it. */
+/* daemon/kit/param.h - one declaration per parameter: parser, messages, help and schema come from
+ * it. */
 #pragma once
 
 #include "daemon/kit/type.h"
 
 /* What a parameter's text is converted to, and the C type of the member that receives it. */
 enum pl_param_kind {
-	PL_PARAM_INT,	   /* int64_t; decimal only: 010 is ten, 1e3 and 0x10 are errors */
-	PL_PARAM_FLOAT,	   /* double; decimal or a fraction such as 3/4; never nan or inf */
-	PL_PARAM_BOOL,	   /* bool; true or false, nothing else */
-	PL_PARAM_TEXT,	   /* const char * */
+	PL_PARAM_INT,      /* int64_t; decimal only: 010 is ten, 1e3 and 0x10 are errors */
+	PL_PARAM_FLOAT,    /* double; decimal or a fraction such as 3/4; never nan or inf */
+	PL_PARAM_BOOL,     /* bool; true or false, nothing else */
+	PL_PARAM_TEXT,     /* const char * */
 	PL_PARAM_CHOICE,   /* int: position in `choices` */
-	PL_PARAM_BYTES,	   /* int64_t; a number with B, KiB, MiB, GiB, TiB or none of them */
+	PL_PARAM_BYTES,    /* int64_t; a number with B, KiB, MiB, GiB, TiB or none of them */
 	PL_PARAM_DURATION, /* int64_t nanoseconds; a number with ms, s, min or h */
-	PL_PARAM_DTYPE,	   /* enum pl_dtype */
-	PL_PARAM_SIZE,	   /* struct pl_param_size: one number for both or [height, width] */
-	PL_PARAM_RANGE,	   /* struct pl_param_range: [low, high], or one number for both */
+	PL_PARAM_DTYPE,    /* enum pl_dtype */
+	PL_PARAM_SIZE,     /* struct pl_param_size: one number for both or [height, width] */
+	PL_PARAM_RANGE,    /* struct pl_param_range: [low, high], or one number for both */
 	PL_PARAM_FLOATS,   /* struct pl_param_floats: one number or a list */
-	PL_PARAM_INTS,	   /* struct pl_param_ints */
-	PL_PARAM_TEXTS,	   /* struct pl_param_texts: one text or a list */
-	PL_PARAM_MAP,	   /* struct pl_param_map: name: number */
-	PL_PARAM_VALUES,   /* struct pl_param_values: a list of scalars, all integer, all float, or text */
-	PL_PARAM_EXPR,	   /* const char *: an expression (LANGUAGE rule 9); compiled by the op's infer */
-	PL_PARAM_STEPS,	   /* handled by the planner: a list of steps */
+	PL_PARAM_INTS,     /* struct pl_param_ints */
+	PL_PARAM_TEXTS,    /* struct pl_param_texts: one text or a list */
+	PL_PARAM_MAP,      /* struct pl_param_map: name: number */
+	PL_PARAM_VALUES,   /* struct pl_param_values: a list of scalars, all integer, all float, or
+			      text */
+	PL_PARAM_EXPR,  /* const char *: an expression (LANGUAGE rule 9); compiled by the op's infer
+			 */
+	PL_PARAM_STEPS, /* handled by the planner: a list of steps */
 	PL_PARAM_BRANCHES, /* handled by the planner: several lists of steps */
 };
 
 #define PL_PARAM_LIST_MAX 64
 
-/* What an INT, BYTES or DURATION receives for the i-th of its `choices`: words it takes beside numbers ("auto"). */
+/* What an INT, BYTES or DURATION receives for the i-th of its `choices`: words it takes beside
+ * numbers ("auto"). */
 #define PL_PARAM_WORD(i) (INT64_MIN + (i))
 
 struct pl_param_size {
@@ -74,9 +78,10 @@ struct pl_param_values {
 };
 
 /*
- * One parameter. `key` NULL ends a table. `def` is the text of the default, converted like a user's value; NULL means
- * required, "" means absent (the member stays zero). min and max bound each number (both 0: no bound).
- * `obvious`: `step: value` sets this one. `is_tuning`: not in the token's fingerprint, for it can't change a byte.
+ * One parameter. `key` NULL ends a table. `def` is the text of the default, converted like a user's
+ * value; NULL means required, "" means absent (the member stays zero). min and max bound each
+ * number (both 0: no bound). `obvious`: `step: value` sets this one. `is_tuning`: not in the
+ * token's fingerprint, for it can't change a byte.
  */
 struct pl_param {
 	const char *key;
@@ -86,7 +91,8 @@ struct pl_param {
 	double min;
 	double max;
 	const char *unit;
-	const char *const *choices; /* NULL-terminated: of CHOICE; words that INT, BYTES, DURATION take too */
+	const char *const
+		*choices; /* NULL-terminated: of CHOICE; words that INT, BYTES, DURATION take too */
 	const char *help;
 	bool is_obvious;
 	bool is_tuning;

@@ -9,7 +9,7 @@
 
 /* Memory that lives until the next sample: a bump allocator over chunks that are kept. */
 struct pl_scratch {
-	struct pl_scratch_chunk *chunks;  /* the one in use first */
+	struct pl_scratch_chunk *chunks; /* the one in use first */
 	struct pl_scratch_chunk *spare;
 	size_t limit; /* bytes that one sample may take in all; above it allocation fails */
 	size_t taken;
@@ -18,7 +18,8 @@ struct pl_scratch {
 void pl_scratch_init(struct pl_scratch *s, size_t limit);
 void pl_scratch_finish(struct pl_scratch *s);
 
-/* 64-byte aligned, not cleared; NULL when the limit would be passed or memory is out. n = 0 gives a valid pointer. */
+/* 64-byte aligned, not cleared; NULL when the limit would be passed or memory is out. n = 0 gives a
+ * valid pointer. */
 void *pl_scratch_alloc(struct pl_scratch *s, size_t n);
 
 /* Everything handed out becomes free; the largest chunk is kept for the next sample. */
@@ -38,9 +39,10 @@ struct pl_room {
 };
 
 /*
- * Values are indexed by field number; numbers are the plan's, fixed for the whole pipeline. A field that doesn't
- * exist at this place has dtype 0. `row` is where the delivered value of a field must end up; data NULL when the
- * field isn't delivered or has no fixed shape: then `room` is where it may be written at once.
+ * Values are indexed by field number; numbers are the plan's, fixed for the whole pipeline. A field
+ * that doesn't exist at this place has dtype 0. `row` is where the delivered value of a field must
+ * end up; data NULL when the field isn't delivered or has no fixed shape: then `room` is where it
+ * may be written at once.
  */
 struct pl_sample {
 	struct pl_where where;
@@ -50,5 +52,6 @@ struct pl_sample {
 	struct pl_scratch *scratch;
 };
 
-/* n bytes for a value of `field`: its room in the batch when it has one that is large enough, else scratch (NULL as pl_scratch_alloc). */
+/* n bytes for a value of `field`: its room in the batch when it has one that is large enough, else
+ * scratch (NULL as pl_scratch_alloc). */
 void *pl_sample_alloc(struct pl_sample *s, int field, size_t n);

@@ -1,37 +1,40 @@
-/* daemon/kit/type.h - what a field is: its kind, dtype and shape, known or not, between two steps. */
+/* daemon/kit/type.h - what a field is: its kind, dtype and shape, known or not, between two steps.
+ */
 #pragma once
 
 #include "proto/err.h"
 #include "proto/tensor/tensor.h"
 
-/* Which steps apply to a field by default. The numbers are part of the wire protocol: append only. */
+/* Which steps apply to a field by default. The numbers are part of the wire protocol: append only.
+ */
 enum pl_kind {
 	PL_KIND_TENSOR = 1,
-	PL_KIND_IMAGE,	/* u8 or f32, [h, w, c] */
-	PL_KIND_MASK,	/* [h, w] */
-	PL_KIND_BOXES,	/* f32 [n, 4], x0 y0 x1 y1 in pixels */
+	PL_KIND_IMAGE,  /* u8 or f32, [h, w, c] */
+	PL_KIND_MASK,   /* [h, w] */
+	PL_KIND_BOXES,  /* f32 [n, 4], x0 y0 x1 y1 in pixels */
 	PL_KIND_POINTS, /* f32 [n, 2], x y in pixels */
-	PL_KIND_VIDEO,	/* u8 [t, h, w, c] */
-	PL_KIND_AUDIO,	/* f32 [frames, channels] */
+	PL_KIND_VIDEO,  /* u8 [t, h, w, c] */
+	PL_KIND_AUDIO,  /* f32 [frames, channels] */
 	PL_KIND_TOKENS,
-	PL_KIND_TEXT,	/* u8 [n], UTF-8 */
+	PL_KIND_TEXT, /* u8 [n], UTF-8 */
 	PL_KIND_LIST,
 	PL_KIND_JSON,
 	PL_KIND_SCALAR, /* rank 0 */
-	PL_KIND_BYTES,	/* u8 [n], an undecoded file */
+	PL_KIND_BYTES,  /* u8 [n], an undecoded file */
 	PL_KIND_END,
 };
 
 #define PL_KIND_BIT(kind) (1u << (kind))
 #define PL_KINDS_GEOMETRY                                                                          \
-	(PL_KIND_BIT(PL_KIND_IMAGE) | PL_KIND_BIT(PL_KIND_MASK) | PL_KIND_BIT(PL_KIND_BOXES) |      \
+	(PL_KIND_BIT(PL_KIND_IMAGE) | PL_KIND_BIT(PL_KIND_MASK) | PL_KIND_BIT(PL_KIND_BOXES) |     \
 		PL_KIND_BIT(PL_KIND_POINTS) | PL_KIND_BIT(PL_KIND_VIDEO))
 #define PL_KINDS_COLOUR (PL_KIND_BIT(PL_KIND_IMAGE) | PL_KIND_BIT(PL_KIND_VIDEO))
 #define PL_KINDS_MEDIA                                                                             \
-	(PL_KIND_BIT(PL_KIND_IMAGE) | PL_KIND_BIT(PL_KIND_VIDEO) | PL_KIND_BIT(PL_KIND_AUDIO) |     \
+	(PL_KIND_BIT(PL_KIND_IMAGE) | PL_KIND_BIT(PL_KIND_VIDEO) | PL_KIND_BIT(PL_KIND_AUDIO) |    \
 		PL_KIND_BIT(PL_KIND_TENSOR))
 
-/* The type of a field at one place of a pipeline. A length that isn't known before a sample is read is -1. */
+/* The type of a field at one place of a pipeline. A length that isn't known before a sample is read
+ * is -1. */
 struct pl_type {
 	enum pl_kind kind;
 	enum pl_dtype dtype;

@@ -88,7 +88,8 @@ static void lay_slot_rows(struct pl_plan *plan, uint64_t room)
 	l->index_offset = append(&l->slot_bytes, size * sizeof(uint64_t));
 }
 
-/* Of a result of post-main: a length that isn't known is the batch's axis, or, without batch, anything up to sample_max. */
+/* Of a result of post-main: a length that isn't known is the batch's axis, or, without batch,
+ * anything up to sample_max. */
 static uint64_t result_bytes(const struct pl_plan *plan, const struct pl_type *type)
 {
 	struct pl_type full = *type;
@@ -102,7 +103,8 @@ static uint64_t result_bytes(const struct pl_plan *plan, const struct pl_type *t
 	return plan->layout.has_batch ? 0 : (uint64_t)plan->sample_max;
 }
 
-/* Steps after batch (all, without one) write beside what they read: each pair has room of its own. */
+/* Steps after batch (all, without one) write beside what they read: each pair has room of its own.
+ */
 static void lay_post_rooms(struct pl_plan *plan)
 {
 	struct pl_layout *l = &plan->layout;

@@ -409,6 +409,9 @@ struct pl_node *pl_yaml_read(struct pl_pool *pool, struct pl_diag *diag, const c
 	*open_errno = -rc;
 	if (rc < 0)
 		return NULL;
+	if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) ==
+			      0) /* a byte order mark, as Windows editors leave it, says nothing */
+		memmove(text, text + 3, n -= 3);
 	file = pl_diag_add_text(diag, name, text, n);
 	if (file < 0) {
 		pl_diag_error(diag, (struct pl_place){0}, "%s: too many included files", name);

@@ -6,8 +6,9 @@
 #include <stdatomic.h>
 
 /*
- * [head page | u32 generation of each slot | class names | slots | cells], each part 4096-byte aligned. The supervisor made the memfd; the
- * dispatcher writes head and names once and owns all tables; workers only write the rows and cells they were told.
+ * [head page | u32 generation of each slot | class names | slots | cells], each part 4096-byte
+ * aligned. The supervisor made the memfd; the dispatcher writes head and names once and owns all
+ * tables; workers only write the rows and cells they were told.
  */
 struct pl_arena {
 	char *base;
@@ -37,10 +38,12 @@ struct pl_arena_need {
 #define PL_ARENA_CELLS_MAX 4096
 
 /*
- * Cuts [base, base + need->bytes) the same way in every process of a birth. With needs_cells a third of the room goes to cells, else an
- * eighth at most. -ENOSPC with err when there is no room for two slots (and four cells where cells are needed).
+ * Cuts [base, base + need->bytes) the same way in every process of a birth. With needs_cells a
+ * third of the room goes to cells, else an eighth at most. -ENOSPC with err when there is no room
+ * for two slots (and four cells where cells are needed).
  */
-int pl_arena_cut(struct pl_arena *a, void *base, const struct pl_arena_need *need, struct pl_err *err) PL_MUST_CHECK;
+int pl_arena_cut(struct pl_arena *a, void *base, const struct pl_arena_need *need,
+	struct pl_err *err) PL_MUST_CHECK;
 
 static inline char *pl_arena_slot(const struct pl_arena *a, uint32_t slot)
 {

@@ -6,7 +6,8 @@
 
 struct pl_progress *pl_progress_create(void)
 {
-	void *p = mmap(NULL, sizeof(struct pl_progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *p = mmap(NULL, sizeof(struct pl_progress), PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	return p == MAP_FAILED ? NULL : p;
 }

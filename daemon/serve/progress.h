@@ -12,15 +12,17 @@
 #define PL_PROGRESS_IDLE UINT64_MAX
 
 /*
- * Anonymous shared memory, made by the supervisor, inherited by dispatcher and workers of one birth. Each word has one writer, and readers
- * take each word as it is: nothing here decides what is delivered. Times are CLOCK_MONOTONIC nanoseconds.
+ * Anonymous shared memory, made by the supervisor, inherited by dispatcher and workers of one
+ * birth. Each word has one writer, and readers take each word as it is: nothing here decides what
+ * is delivered. Times are CLOCK_MONOTONIC nanoseconds.
  */
 struct pl_progress_worker {
 	_Atomic uint32_t pid;
 	_Atomic uint32_t generation;
-	_Atomic uint64_t shard;	   /* in hand, or PL_PROGRESS_IDLE */
-	_Atomic uint64_t record;   /* index in the listing of the sample in hand: the progress word; PL_PROGRESS_IDLE between samples */
-	_Atomic uint32_t step;	   /* id of the step in hand */
+	_Atomic uint64_t shard;    /* in hand, or PL_PROGRESS_IDLE */
+	_Atomic uint64_t record;   /* index in the listing of the sample in hand: the progress word;
+				      PL_PROGRESS_IDLE between samples */
+	_Atomic uint32_t step;     /* id of the step in hand */
 	_Atomic uint64_t since_ns; /* when this sample began */
 	_Atomic uint64_t samples;
 	_Atomic uint64_t busy_ns;
@@ -41,7 +43,7 @@ struct pl_progress {
 	_Atomic uint64_t shards_dealt;
 	_Atomic uint64_t samples;
 	_Atomic uint64_t batches; /* handed out */
-	_Atomic uint64_t bytes;	  /* handed out */
+	_Atomic uint64_t bytes;   /* handed out */
 	_Atomic uint64_t bad;
 	_Atomic uint64_t dispatcher_busy_ns;
 	_Atomic uint64_t post_ns[PL_PROGRESS_STEPS]; /* steps that run in the dispatcher */

@@ -36,17 +36,11 @@ static bool has_lease(struct pl_session *s, uint32_t slot, uint32_t generation)
 	return false;
 }
 
-static void on_release(struct pl_session *s, const struct pl_wire_release *r)
-{
-	if (has_lease(s, r->slot, r->generation))
-		s->events->released(s, r->slot);
-}
-
 void pl_session_end(struct pl_session *s)
 {
-	if (s->is_ending)
+	if (s->state == PL_SESSION_ENDED)
 		return;
-	s->is_ending = true;
+	s->state = PL_SESSION_ENDED;
 	while (s->n_leases > 0) {
 		uint32_t slot = s->lease[--s->n_leases].slot;
 
@@ -54,7 +48,31 @@ void pl_session_end(struct pl_session *s)
 	}
 	s->io = sd_event_source_disable_unref(s->io);
 	s->death = sd_event_source_disable_unref(s->death);
-	s->events->gone(s);
+	s->events->left(s);
+}
+
+/* A leaving client that holds nothing and has heard everything needs no session any more. */
+static void end_if_done(struct pl_session *s)
+{
+	if (s->state == PL_SESSION_LEAVING && s->n_leases == 0 && !s->out_first)
+		pl_session_end(s);
+}
+
+static void leave(struct pl_session *s)
+{
+	if (s->state >= PL_SESSION_LEAVING)
+		return;
+	s->state = PL_SESSION_LEAVING;
+	s->credits = 0;
+	s->events->left(s);
+	end_if_done(s);
+}
+
+static void on_release(struct pl_session *s, const struct pl_wire_release *r)
+{
+	if (has_lease(s, r->slot, r->generation))
+		s->events->released(s, r->slot);
+	end_if_done(s);
 }
 
 void pl_session_free(struct pl_session *s)
@@ -125,7 +143,7 @@ void pl_session_send(struct pl_session *s, const struct pl_wire *w, int fd)
 	char frame[PL_FRAME_MAX];
 	int n, r;
 
-	if (s->is_ending)
+	if (s->state >= PL_SESSION_LEAVING)
 		return;
 	n = pl_wire_pack(w, frame);
 	if (n < 0) {
@@ -135,7 +153,9 @@ void pl_session_send(struct pl_session *s, const struct pl_wire *w, int fd)
 		if (r == -EAGAIN && fd < 0)
 			r = queue(s, frame, (size_t)n);
 	}
-	if (r < 0)
+	if (r == -ENOBUFS || r == -ENOMEM)
+		leave(s);
+	else if (r < 0)
 		pl_session_end(s);
 }
 
@@ -151,10 +171,7 @@ void pl_session_fail(struct pl_session *s, int code, uint32_t exit_status, const
 	vsnprintf(failure.error.text, sizeof(failure.error.text), format, args);
 	va_end(args);
 	pl_session_send(s, &failure, -1);
-	if (!s->out_first)
-		pl_session_end(s);
-	else if (!s->is_ending)
-		s->is_open = false; /* ends when the queue is empty or the client goes */
+	leave(s);
 }
 
 int pl_session_lend(struct pl_session *s, uint32_t slot, uint32_t generation)
@@ -176,26 +193,29 @@ static void on_open(struct pl_session *s, const struct pl_wire *w)
 {
 	const struct pl_wire_open *open = &w->open;
 
-	if (s->is_open || s->stream) {
+	if (s->state != PL_SESSION_NEW) {
 		pl_session_fail(s, EPROTO, 1, "a connection opens one stream, once");
 		return;
 	}
 	if (open->version != PL_PROTOCOL_VERSION) {
 		pl_session_fail(s, EPROTONOSUPPORT, 1,
-			"this client speaks protocol version %u, this daemon version %u: use the library that came with the daemon",
+			"this client speaks protocol version %u, this daemon version %u: use the "
+			"library that came with the daemon",
 			open->version, PL_PROTOCOL_VERSION);
 		return;
 	}
 	snprintf(s->name, sizeof(s->name), "%s", open->client_name);
 	s->wants_trace = open->wants_trace;
-	if (s->events->open(s, open) == 0)
-		s->is_open = true;
+	if (s->events->open(s, open) == 0 && s->state == PL_SESSION_NEW)
+		s->state = PL_SESSION_OPEN;
 }
 
 static void on_next(struct pl_session *s, const struct pl_wire *w)
 {
-	for (int i = 0; i < w->next.n_releases; i++)
+	for (int i = 0; i < w->next.n_releases && s->state < PL_SESSION_ENDED; i++)
 		on_release(s, &w->next.release[i]);
+	if (s->state != PL_SESSION_OPEN)
+		return;
 	s->credits = (uint32_t)pl_min_u64((uint64_t)s->credits + w->next.credits, PL_CREDITS_MAX);
 	s->events->next(s);
 }
@@ -203,7 +223,8 @@ static void on_next(struct pl_session *s, const struct pl_wire *w)
 static void on_release_message(struct pl_session *s, const struct pl_wire *w)
 {
 	on_release(s, &w->release);
-	s->events->next(s);
+	if (s->state == PL_SESSION_OPEN)
+		s->events->next(s);
 }
 
 static void on_describe(struct pl_session *s, const struct pl_wire *w)
@@ -226,20 +247,26 @@ static void on_close(struct pl_session *s, const struct pl_wire *w)
 	static const struct pl_wire closed = {.kind = PL_WIRE_CLOSED};
 
 	pl_session_send(s, &closed, -1);
-	pl_session_end(s);
+	leave(s);
 }
+
+/* Bits of the states in which a message belongs. */
+#define IF(state) (1u << (state))
+#define IF_NEW    IF(PL_SESSION_NEW)
+#define IF_OPEN   IF(PL_SESSION_OPEN)
+#define IF_EITHER (IF_OPEN | IF(PL_SESSION_LEAVING))
 
 static const struct {
 	enum pl_wire_kind kind;
-	bool before_open;
+	unsigned states;
 	void (*handle)(struct pl_session *s, const struct pl_wire *w);
 } handlers[] = {
-	{PL_WIRE_NEXT, false, on_next},
-	{PL_WIRE_RELEASE, false, on_release_message},
-	{PL_WIRE_OPEN, true, on_open},
-	{PL_WIRE_DESCRIBE, false, on_describe},
-	{PL_WIRE_WHY, false, on_why},
-	{PL_WIRE_CLOSE, true, on_close},
+	{PL_WIRE_NEXT, IF_EITHER, on_next},
+	{PL_WIRE_RELEASE, IF_EITHER, on_release_message},
+	{PL_WIRE_OPEN, IF_NEW | IF_OPEN, on_open},
+	{PL_WIRE_DESCRIBE, IF_OPEN, on_describe},
+	{PL_WIRE_WHY, IF_OPEN, on_why},
+	{PL_WIRE_CLOSE, IF_NEW | IF_OPEN, on_close},
 };
 
 static void on_frame(struct pl_session *s, const void *frame, size_t n)
@@ -247,11 +274,14 @@ static void on_frame(struct pl_session *s, const void *frame, size_t n)
 	int r = pl_wire_unpack(&incoming, frame, n);
 
 	for (size_t i = 0; r == 0 && i < PL_ARRAY_LEN(handlers); i++)
-		if (handlers[i].kind == incoming.kind && (s->is_open || handlers[i].before_open)) {
+		if (handlers[i].kind == incoming.kind && handlers[i].states & IF(s->state)) {
 			handlers[i].handle(s, &incoming);
 			return;
 		}
-	pl_session_fail(s, EPROTO, 1, "%s", r < 0 ? "not a message of this protocol" : "a message that does not belong here");
+	if (s->state == PL_SESSION_LEAVING)
+		return;
+	pl_session_fail(s, EPROTO, 1, "%s",
+		r < 0 ? "not a message of this protocol" : "a message that does not belong here");
 }
 
 static int on_io(sd_event_source *source, int fd, uint32_t events, void *context)
@@ -263,14 +293,13 @@ static int on_io(sd_event_source *source, int fd, uint32_t events, void *context
 
 	if (events & EPOLLOUT) {
 		r = flush(s);
-		if (r < 0 || (!s->out_first && !s->is_open && s->stream)) {
+		if (r < 0)
 			pl_session_end(s);
-			return 0;
-		}
-		if (!s->out_first && s->is_open)
+		end_if_done(s);
+		if (s->state == PL_SESSION_OPEN && !s->out_first)
 			s->events->next(s);
 	}
-	for (int i = 0; i < FRAMES_A_TURN && !s->is_ending; i++) {
+	for (int i = 0; i < FRAMES_A_TURN && s->state != PL_SESSION_ENDED; i++) {
 		r = pl_frame_receive(s->fd, frame, &n, NULL);
 		if (r == -EAGAIN)
 			return 0;
@@ -303,7 +332,8 @@ static void learn_peer(struct pl_session *s)
 		s->pidfd = -1;
 }
 
-int pl_session_create(struct pl_session **out, sd_event *loop, int fd, const struct pl_session_events *events, void *owner)
+int pl_session_create(struct pl_session **out, sd_event *loop, int fd,
+	const struct pl_session_events *events, void *owner)
 {
 	struct pl_session *s = calloc(1, sizeof(*s));
 	int r;

@@ -61,17 +61,24 @@ static void quota_change(struct pl_slots *s, struct pl_quota *q, int by)
 	s->n_owed += owed(q);
 }
 
-static void make_free(struct pl_slots *s, uint32_t i, struct pl_quota *q)
+/* The slot is nobody's from here on: no stream's, no client's. */
+static void disown(struct pl_slots *s, uint32_t i, struct pl_quota *q)
 {
 	struct pl_slot *slot = &s->slot[i];
 
-	if (slot->state == PL_SLOT_LENT)
-		s->n_lent--;
-	if (slot->state != PL_SLOT_DRAINING)
-		quota_change(s, q, -1);
-	slot->state = PL_SLOT_FREE;
+	s->n_lent -= slot->state == PL_SLOT_LENT;
+	s->n_ready -= slot->state == PL_SLOT_READY;
+	quota_change(s, q, -1);
+	slot->state = PL_SLOT_DRAINING;
 	slot->stream = NULL;
 	slot->pending = 0;
+}
+
+static void make_free(struct pl_slots *s, uint32_t i)
+{
+	struct pl_slot *slot = &s->slot[i];
+
+	slot->state = PL_SLOT_FREE;
 	slot->next_free = s->first_free;
 	s->first_free = i;
 	s->n_free++;
@@ -90,7 +97,8 @@ uint32_t pl_slot_acquire(struct pl_slots *s, struct pl_quota *q, struct pl_strea
 	s->slot[i].stream = stream;
 	s->slot[i].pending = 0;
 	s->slot[i].n_shards = 0;
-	atomic_store_explicit(&s->arena->generation[i], ++s->slot[i].generation, memory_order_release);
+	atomic_store_explicit(
+		&s->arena->generation[i], ++s->slot[i].generation, memory_order_release);
 	return i;
 }
 
@@ -99,12 +107,15 @@ void pl_slot_publish(struct pl_slots *s, uint32_t i, uint32_t members)
 	assert(s->slot[i].state == PL_SLOT_FILLING);
 	s->slot[i].state = PL_SLOT_READY;
 	s->slot[i].pending = members;
+	s->n_ready++;
 }
 
 void pl_slot_lend(struct pl_slots *s, uint32_t i)
 {
-	if (s->slot[i].state == PL_SLOT_READY)
+	if (s->slot[i].state == PL_SLOT_READY) {
+		s->n_ready--;
 		s->n_lent++;
+	}
 	s->slot[i].state = PL_SLOT_LENT;
 }
 
@@ -114,20 +125,14 @@ void pl_slot_release(struct pl_slots *s, uint32_t i, struct pl_quota *q)
 
 	assert(slot->pending > 0);
 	if (--slot->pending == 0)
-		make_free(s, i, q);
+		pl_slot_abandon(s, i, q);
 }
 
 void pl_slot_abandon(struct pl_slots *s, uint32_t i, struct pl_quota *q)
 {
-	struct pl_slot *slot = &s->slot[i];
-
-	if (slot->n_shards == 0) {
-		make_free(s, i, q);
-		return;
-	}
-	quota_change(s, q, -1);
-	slot->state = PL_SLOT_DRAINING;
-	slot->stream = NULL;
+	disown(s, i, q);
+	if (s->slot[i].n_shards == 0)
+		make_free(s, i);
 }
 
 void pl_slot_unref(struct pl_slots *s, uint32_t i)
@@ -136,7 +141,7 @@ void pl_slot_unref(struct pl_slots *s, uint32_t i)
 
 	assert(slot->n_shards > 0);
 	if (--slot->n_shards == 0 && slot->state == PL_SLOT_DRAINING)
-		make_free(s, i, NULL);
+		make_free(s, i);
 }
 
 uint32_t pl_cell_acquire(struct pl_slots *s)

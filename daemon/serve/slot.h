@@ -5,7 +5,8 @@
 
 struct pl_stream;
 
-/* FREE -> FILLING -> READY -> LENT -> FREE; FILLING -> DRAINING -> FREE when the stream closes (SEMANTICS A1). */
+/* FREE -> FILLING -> READY -> LENT -> FREE; FILLING -> DRAINING -> FREE when the stream closes
+ * (SEMANTICS A1). */
 enum pl_slot_state { PL_SLOT_FREE, PL_SLOT_FILLING, PL_SLOT_READY, PL_SLOT_LENT, PL_SLOT_DRAINING };
 
 struct pl_slot {
@@ -18,8 +19,8 @@ struct pl_slot {
 };
 
 /*
- * All slots and cells of one birth; the dispatcher is the only writer. Both free lists are last in, first out, so that the pages that are touched
- * stay few.
+ * All slots and cells of one birth; the dispatcher is the only writer. Both free lists are last in,
+ * first out, so that the pages that are touched stay few.
  */
 struct pl_slots {
 	struct pl_arena *arena;
@@ -27,9 +28,10 @@ struct pl_slots {
 	uint32_t first_free;
 	uint32_t n_free;
 	uint32_t n_lent;
+	uint32_t n_ready;
 	uint32_t n_reserved; /* sum of all streams' reserves */
 	uint32_t n_owed;     /* sum over streams of what they hold below their reserve */
-	uint32_t *cell;	     /* stack of free cells */
+	uint32_t *cell;      /* stack of free cells */
 	uint32_t n_free_cells;
 };
 
@@ -50,8 +52,8 @@ int pl_quota_open(struct pl_slots *s, struct pl_quota *q, uint32_t reserve) PL_M
 void pl_quota_close(struct pl_slots *s, struct pl_quota *q);
 
 /*
- * FREE -> FILLING with generation + 1, for a stream. PL_NO_SLOT when none is free, or the free ones are owed to streams below their
- * reserve.
+ * FREE -> FILLING with generation + 1, for a stream. PL_NO_SLOT when none is free, or the free ones
+ * are owed to streams below their reserve.
  */
 uint32_t pl_slot_acquire(struct pl_slots *s, struct pl_quota *q, struct pl_stream *stream);
 
@@ -61,7 +63,8 @@ void pl_slot_publish(struct pl_slots *s, uint32_t slot, uint32_t members);
 /* READY or LENT -> LENT: one of the hand-overs became a lease; pending stays. */
 void pl_slot_lend(struct pl_slots *s, uint32_t slot);
 
-/* One hand-over or lease less; the last one frees the slot. q is its stream's quota, NULL when the stream is gone. */
+/* One hand-over or lease less; the last one frees the slot (DRAINING first, when a shard in flight
+ * still refers to it). q is its stream's quota, NULL when the stream is gone. */
 void pl_slot_release(struct pl_slots *s, uint32_t slot, struct pl_quota *q);
 
 /* FILLING or READY -> FREE, or DRAINING while shards are under way in it. */

@@ -185,8 +185,7 @@ static int read_bytes(struct files_state *s, const char *path, struct pl_sample 
 			(unsigned long long)n, scratch->limit);
 	to = pl_sample_alloc(sample, field, (size_t)n);
 	if (!to)
-		return pl_err_set(err, -ENOMEM, "no memory for %llu bytes",
-			(unsigned long long)n);
+		return pl_err_set(err, -ENOMEM, "no memory for %llu bytes", (unsigned long long)n);
 	r = pl_regular_read(fd, to, (size_t)n, err);
 	if (r)
 		return r;

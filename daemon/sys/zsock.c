@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <zmq.h>
 
-#define QUEUE_MAX    4096	/* credit bounds what is under way; this only has to be more */
+#define QUEUE_MAX    4096       /* credit bounds what is under way; this only has to be more */
 #define MESSAGE_MAX  (64 << 20) /* results with texts; far above what a shard can say */
 #define IDENTITY_MAX 32
 
@@ -38,21 +38,26 @@ int pl_zsock_bind(struct pl_zsock *z, const char *endpoint, struct pl_err *err)
 {
 	int yes = 1, r = open_socket(z, ZMQ_ROUTER, err);
 
-	if (r == 0 && (zmq_setsockopt(z->socket, ZMQ_ROUTER_MANDATORY, &yes, sizeof(yes)) || zmq_bind(z->socket, endpoint)))
-		r = pl_err_set(err, -errno, "0MQ: can't bind %s: %s", endpoint, zmq_strerror(errno));
+	if (r == 0 && (zmq_setsockopt(z->socket, ZMQ_ROUTER_MANDATORY, &yes, sizeof(yes)) ||
+			      zmq_bind(z->socket, endpoint)))
+		r = pl_err_set(
+			err, -errno, "0MQ: can't bind %s: %s", endpoint, zmq_strerror(errno));
 	if (r < 0)
 		pl_zsock_close(z);
 	return r;
 }
 
-int pl_zsock_connect(struct pl_zsock *z, const char *endpoint, uint32_t worker, uint32_t generation, struct pl_err *err)
+int pl_zsock_connect(struct pl_zsock *z, const char *endpoint, uint32_t worker, uint32_t generation,
+	struct pl_err *err)
 {
 	char identity[IDENTITY_MAX];
 	int r = open_socket(z, ZMQ_DEALER, err);
 	int n = snprintf(identity, sizeof(identity), "%u.%u", worker, generation);
 
-	if (r == 0 && (zmq_setsockopt(z->socket, ZMQ_ROUTING_ID, identity, (size_t)n) || zmq_connect(z->socket, endpoint)))
-		r = pl_err_set(err, -errno, "0MQ: can't connect %s: %s", endpoint, zmq_strerror(errno));
+	if (r == 0 && (zmq_setsockopt(z->socket, ZMQ_ROUTING_ID, identity, (size_t)n) ||
+			      zmq_connect(z->socket, endpoint)))
+		r = pl_err_set(
+			err, -errno, "0MQ: can't connect %s: %s", endpoint, zmq_strerror(errno));
 	if (r < 0)
 		pl_zsock_close(z);
 	return r;
@@ -71,7 +76,8 @@ void pl_zsock_close(struct pl_zsock *z)
 	z->aligned_room = 0;
 }
 
-int pl_zsock_send_to(struct pl_zsock *z, uint32_t worker, uint32_t generation, const void *bytes, size_t n)
+int pl_zsock_send_to(
+	struct pl_zsock *z, uint32_t worker, uint32_t generation, const void *bytes, size_t n)
 {
 	char identity[IDENTITY_MAX];
 	int length = snprintf(identity, sizeof(identity), "%u.%u", worker, generation);
@@ -89,7 +95,8 @@ int pl_zsock_send(struct pl_zsock *z, const void *bytes, size_t n)
 	return 0;
 }
 
-/* The pid at the end of "...:uid:gid:pid", which libzmq reads from SO_PEERCRED of the accepted socket. */
+/* The pid at the end of "...:uid:gid:pid", which libzmq reads from SO_PEERCRED of the accepted
+ * socket. */
 static uint32_t sender_pid(zmq_msg_t *m)
 {
 	const char *address = zmq_msg_gets(m, "Peer-Address");
@@ -171,7 +178,8 @@ int pl_zsock_receive(struct pl_zsock *z, struct pl_zmessage *m, bool blocks)
 			r = receive_frame(z, &first, flags, &more);
 			if (r < 0)
 				return r;
-			if (!more || !parse_identity(zmq_msg_data(&first), zmq_msg_size(&first), m)) {
+			if (!more ||
+				!parse_identity(zmq_msg_data(&first), zmq_msg_size(&first), m)) {
 				drop_rest(z, more);
 				zmq_msg_close(&first);
 				continue;

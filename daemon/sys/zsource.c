@@ -22,7 +22,8 @@ static int before_sleep(sd_event_source *source, void *context)
 {
 	struct pl_zsource *s = context;
 
-	return pl_zsock_is_readable(s->z) ? sd_event_source_set_enabled(s->defer, SD_EVENT_ONESHOT) : 0;
+	return pl_zsock_is_readable(s->z) ? sd_event_source_set_enabled(s->defer, SD_EVENT_ONESHOT)
+					  : 0;
 }
 
 static int on_defer(sd_event_source *source, void *context)
@@ -33,7 +34,8 @@ static int on_defer(sd_event_source *source, void *context)
 	return 0;
 }
 
-int pl_zsource_create(struct pl_zsource **out, sd_event *loop, struct pl_zsock *z, void (*ready)(void *context), void *context)
+int pl_zsource_create(struct pl_zsource **out, sd_event *loop, struct pl_zsock *z,
+	void (*ready)(void *context), void *context)
 {
 	struct pl_zsource *s = calloc(1, sizeof(*s));
 	int r;

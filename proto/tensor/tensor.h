@@ -23,7 +23,7 @@ enum pl_dtype {
 	PL_I16,
 	PL_I32,
 	PL_I64,
-	PL_F16,	 /* IEEE 754 binary16 */
+	PL_F16,  /* IEEE 754 binary16 */
 	PL_BF16, /* the upper half of a binary32 */
 	PL_F32,
 	PL_F64,
@@ -31,9 +31,9 @@ enum pl_dtype {
 };
 
 /*
- * A view of memory: never owns it. Element (i0, i1, ...) lies at (char *)data + i0*stride[0] + i1*stride[1] + ...
- * Strides are in BYTES and may be zero (broadcast) or negative. shape[d] >= 0; a zero makes the tensor empty,
- * and then data may be NULL. rank 0 is a scalar: one element at data.
+ * A view of memory: never owns it. Element (i0, i1, ...) lies at (char *)data + i0*stride[0] +
+ * i1*stride[1] + ... Strides are in BYTES and may be zero (broadcast) or negative. shape[d] >= 0; a
+ * zero makes the tensor empty, and then data may be NULL. rank 0 is a scalar: one element at data.
  */
 struct pl_tensor {
 	void *data;
@@ -56,12 +56,12 @@ enum pl_dtype pl_dtype_parse(const char *name, size_t n);
 bool pl_dtype_is_float(enum pl_dtype dtype);
 
 /*
- * Fills *t as a C-contiguous tensor over data (borrowed). -EINVAL: no dtype, rank outside 0..16 or a negative
- * length; -EOVERFLOW: the product of the non-zero lengths times the element size exceeds INT64_MAX
- * (also when another length is 0). On error *t is untouched.
+ * Fills *t as a C-contiguous tensor over data (borrowed). -EINVAL: no dtype, rank outside 0..16 or
+ * a negative length; -EOVERFLOW: the product of the non-zero lengths times the element size exceeds
+ * INT64_MAX (also when another length is 0). On error *t is untouched.
  */
-int pl_tensor_init(struct pl_tensor *t, void *data, enum pl_dtype dtype, int rank, const int64_t *shape)
-	__attribute__((warn_unused_result));
+int pl_tensor_init(struct pl_tensor *t, void *data, enum pl_dtype dtype, int rank,
+	const int64_t *shape) __attribute__((warn_unused_result));
 
 /* Number of elements; 1 for a scalar. Trusts *t as pl_tensor_init or pl_tensor_check left it. */
 int64_t pl_tensor_count(const struct pl_tensor *t);
@@ -69,30 +69,35 @@ int64_t pl_tensor_count(const struct pl_tensor *t);
 /* Bytes of the elements, as if contiguous. */
 int64_t pl_tensor_bytes(const struct pl_tensor *t);
 
-/* True when the elements lie in C order without gaps (lengths of 1 have any stride; empty tensors are contiguous). */
+/* True when the elements lie in C order without gaps (lengths of 1 have any stride; empty tensors
+ * are contiguous). */
 bool pl_tensor_is_contiguous(const struct pl_tensor *t);
 
 /*
- * Checks a tensor that came from outside: dtype, rank, lengths as pl_tensor_init, and that every element lies inside
- * [base, base + size). 0, -EINVAL, -EOVERFLOW, or -ERANGE when an element lies outside.
+ * Checks a tensor that came from outside: dtype, rank, lengths as pl_tensor_init, and that every
+ * element lies inside [base, base + size). 0, -EINVAL, -EOVERFLOW, or -ERANGE when an element lies
+ * outside.
  */
 int pl_tensor_check(const struct pl_tensor *t, const void *base, size_t size)
 	__attribute__((warn_unused_result));
 
 /*
- * Copies all elements of src to dst: equal dtype and shape, any strides, no overlap. -EINVAL when they differ.
- * One pass; contiguous runs go by memcpy.
+ * Copies all elements of src to dst: equal dtype and shape, any strides, no overlap. -EINVAL when
+ * they differ. One pass; contiguous runs go by memcpy.
  */
-int pl_tensor_copy(const struct pl_tensor *dst, const struct pl_tensor *src) __attribute__((warn_unused_result));
+int pl_tensor_copy(const struct pl_tensor *dst, const struct pl_tensor *src)
+	__attribute__((warn_unused_result));
 
-/* Exact conversions of the two half-width floats; to f16/bf16 rounds to nearest, ties to even; NaN stays NaN. */
+/* Exact conversions of the two half-width floats; to f16/bf16 rounds to nearest, ties to even; NaN
+ * stays NaN. */
 float pl_f16_to_f32(uint16_t h);
 uint16_t pl_f32_to_f16(float f);
 float pl_bf16_to_f32(uint16_t h);
 uint16_t pl_f32_to_bf16(float f);
 
 /*
- * Writes "[3, 224, 224]" (unknown lengths, -1, as "?") into out, at most n bytes with the NUL; returns out.
+ * Writes "[3, 224, 224]" (unknown lengths, -1, as "?") into out, at most n bytes with the NUL;
+ * returns out.
  */
 char *pl_shape_format(char *out, size_t n, int rank, const int64_t *shape);
 

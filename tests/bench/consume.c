@@ -1,6 +1,8 @@
-/* tests/bench/consume.c - a trainer that does nothing: takes batches, touches a byte of every page, gives them back. */
+/* tests/bench/consume.c - a trainer that does nothing: takes batches, touches a byte of every page,
+ * gives them back. */
 /* usage: consume PIPELINE SECONDS        prints first_s= samples_per_s= batches_per_s= bytes_per_s=
- *        consume memcpy                  prints bytes_per_s= of copying 1 MiB blocks from a 256 MiB region to a 16 MiB ring */
+ *        consume memcpy                  prints bytes_per_s= of copying 1 MiB blocks from a 256 MiB
+ * region to a 16 MiB ring */
 #include "client/pipeloader.h"
 
 #include <stdio.h>
@@ -8,10 +10,10 @@
 #include <string.h>
 #include <time.h>
 
-#define PAGE	  4096
-#define BLOCK	  (1 << 20)
+#define PAGE      4096
+#define BLOCK     (1 << 20)
 #define N_SOURCE  256
-#define N_RING	  16
+#define N_RING    16
 #define WARM_UP_S 0.5
 
 static double now(void)
@@ -35,7 +37,8 @@ static int measure_memcpy(void)
 		double began = now(), rate;
 
 		for (int i = 0; i < N_SOURCE; i++)
-			memcpy(ring + (size_t)(i % N_RING) * BLOCK, source + (size_t)i * BLOCK, BLOCK);
+			memcpy(ring + (size_t)(i % N_RING) * BLOCK, source + (size_t)i * BLOCK,
+				BLOCK);
 		rate = (double)N_SOURCE * BLOCK / (now() - began);
 		best = rate > best ? rate : best;
 	}
@@ -98,8 +101,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	seconds = now() - (began > 0 ? began : opened + first);
-	printf("first_s=%.4f samples_per_s=%.0f batches_per_s=%.0f bytes_per_s=%.4g check=%u\n", first, samples / seconds, batches / seconds,
-		bytes / seconds, sum);
+	printf("first_s=%.4f samples_per_s=%.0f batches_per_s=%.0f bytes_per_s=%.4g check=%u\n",
+		first, samples / seconds, batches / seconds, bytes / seconds, sum);
 	pl_client_close(client);
 	return 0;
 }

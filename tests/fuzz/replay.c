@@ -1,4 +1,5 @@
-/* tests/fuzz/replay.c - runs a fuzz target on the inputs of a packed corpus: what was once found stays mended. */
+/* tests/fuzz/replay.c - runs a fuzz target on the inputs of a packed corpus: what was once found
+ * stays mended. */
 /* usage: replay_TARGET CORPUS      prints "N passed, 0 failed"; a finding ends the process */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* tests/unit/test_flow_deliver.c - a sample's fields reach their row or cell, or an error says why not. */
+/* tests/unit/test_flow_deliver.c - a sample's fields reach their row or cell, or an error says why
+ * not. */
 #include "daemon/flow/deliver.h"
 
 #include <criterion/criterion.h>
@@ -17,9 +18,16 @@ static void make(void)
 	plan.field_name[0] = "x";
 	plan.field_name[1] = "text";
 	l->n_deliveries = 2;
-	l->delivery[0] = (struct pl_delivery){.field = 0, .form = PL_FORM_FIXED, .row_bytes = 8, .slot_offset = 64,
+	l->delivery[0] = (struct pl_delivery){.field = 0,
+		.form = PL_FORM_FIXED,
+		.row_bytes = 8,
+		.slot_offset = 64,
 		.type = {.kind = PL_KIND_TENSOR, .dtype = PL_U16, .rank = 2, .shape = {2, 2}}};
-	l->delivery[1] = (struct pl_delivery){.field = 1, .form = PL_FORM_RAGGED, .row_bytes = 1, .cell_offset = 128, .cell_bytes = 10,
+	l->delivery[1] = (struct pl_delivery){.field = 1,
+		.form = PL_FORM_RAGGED,
+		.row_bytes = 1,
+		.cell_offset = 128,
+		.cell_bytes = 10,
 		.type = pl_type_bytes(PL_KIND_TEXT)};
 	pl_scratch_init(&scratch, 1 << 20);
 	sample.scratch = &scratch;

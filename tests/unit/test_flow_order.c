@@ -51,7 +51,9 @@ struct world {
 	uint64_t expected; /* next record the client must see, counting bad ones as passed */
 	uint64_t n_batches;
 	uint64_t bad_every; /* record i is bad when i % bad_every == 3; 0: none */
+	uint32_t max_credits;
 	bool is_done;
+	bool is_substituting; /* a bad record's place is taken by the next good one */
 	char failure[256];
 };
 
@@ -97,7 +99,7 @@ static void on_released(struct pl_session *s, uint32_t slot)
 }
 
 static const struct pl_session_events events = {
-	.open = on_open, .next = on_next, .released = on_released, .gone = on_next};
+	.open = on_open, .next = on_next, .released = on_released, .left = on_next};
 
 static void make_plan(struct world *w, uint64_t n, int64_t size, bool drop_last)
 {
@@ -144,6 +146,7 @@ static struct world *world_create(uint64_t n, int64_t size, bool drop_last, uint
 
 	signal(SIGPIPE, SIG_IGN);
 	w->random = seed * 77 + 1;
+	w->max_credits = 4;
 	w->sent = calloc(OUT_MAX, sizeof(*w->sent));
 	make_plan(w, n, size, drop_last);
 	w->arena = mmap(NULL, (size_t)w->plan.memory, PROT_READ | PROT_WRITE,
@@ -159,7 +162,7 @@ static struct world *world_create(uint64_t n, int64_t size, bool drop_last, uint
 		socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair), 0);
 	w->client = pair[1];
 	cr_assert_eq(pl_session_create(&w->session, w->loop, pair[0], &events, w), 0);
-	w->session->is_open = true;
+	w->session->state = PL_SESSION_OPEN;
 	cr_assert_eq(pl_stream_open(&w->session->stream, &w->flow, w->session, NULL, &err), 0, "%s",
 		err.text);
 	for (uint32_t i = 0; i < N_WORKERS; i++) {
@@ -236,14 +239,14 @@ static void work(struct world *w, const struct sent *s)
 }
 
 /* One of the shards under way comes back, or its worker dies and another is born. */
-static void step_workers(struct world *w, bool with_deaths)
+static bool step_workers(struct world *w, bool with_deaths)
 {
 	static uint32_t generation[N_WORKERS];
 	int i;
 	struct sent s;
 
 	if (w->n_sent == 0)
-		return;
+		return false;
 	if (w->n_batches == 0 && w->expected == 0)
 		for (i = 0; i < N_WORKERS; i++)
 			generation[i] = w->flow.hand[i].generation;
@@ -257,7 +260,8 @@ static void step_workers(struct world *w, bool with_deaths)
 		struct pl_hello_message hello = {
 			PL_MESSAGE_HELLO, s.worker, ++generation[s.worker], 100 + s.worker};
 
-		pl_hand_reaped(&w->flow, s.worker, s.generation, SIGKILL);
+		pl_hand_reaped(&w->flow, &(struct pl_death){s.worker, s.generation, SIGKILL,
+						 UINT64_MAX, UINT64_MAX});
 		for (int k = 0; k < w->n_sent;)
 			if (w->sent[k].worker == s.worker)
 				memmove(&w->sent[k], &w->sent[k + 1],
@@ -267,10 +271,11 @@ static void step_workers(struct world *w, bool with_deaths)
 		pl_hand_born(&w->flow, s.worker, hello.generation, hello.pid);
 		cr_assert(pl_hand_message(
 			&w->flow, s.worker, hello.generation, hello.pid, &hello, sizeof(hello)));
-		return;
+		return true;
 	}
 	if (w->flow.hand[s.worker].generation == s.generation)
 		work(w, &s);
+	return true;
 }
 
 static void take_batch(struct world *w, const struct pl_wire_batch *b)
@@ -279,10 +284,17 @@ static void take_batch(struct world *w, const struct pl_wire_batch *b)
 	const uint64_t *index = (const void *)((const char *)w->arena + b->index_offset);
 
 	cr_assert_eq(b->view[0].shape[0], (int64_t)b->size);
+	if (b->number == 0)
+		w->expected =
+			b->epoch * w->head.n_records; /* drop_last left some of the epoch before */
 	for (uint64_t i = 0; i < b->size; i++) {
-		while (is_bad(w, w->expected % w->head.n_records))
-			w->expected++;
-		cr_assert_eq((uint64_t)value[i], w->expected % w->head.n_records,
+		uint64_t expected = w->expected % w->head.n_records;
+
+		while (is_bad(w, expected) && w->is_substituting)
+			expected = (expected + 1) % w->head.n_records;
+		while (is_bad(w, w->expected % w->head.n_records) && !w->is_substituting)
+			expected = ++w->expected % w->head.n_records;
+		cr_assert_eq((uint64_t)value[i], expected,
 			"batch %llu.%llu row %llu: %lld, expected %llu",
 			(unsigned long long)b->epoch, (unsigned long long)b->number,
 			(unsigned long long)i, (long long)value[i],
@@ -294,8 +306,9 @@ static void take_batch(struct world *w, const struct pl_wire_batch *b)
 }
 
 /* The client: reads, checks, gives back some time later. */
-static void step_client(struct world *w)
+static bool step_client(struct world *w)
 {
+	bool has_asked = false;
 	static struct pl_wire wire;
 	static char frame[PL_FRAME_MAX];
 	size_t n;
@@ -303,9 +316,12 @@ static void step_client(struct world *w)
 	if (w->session->n_leases > 0 && draw(w, 2)) {
 		w->session->n_leases--;
 		on_released(w->session, w->session->lease[w->session->n_leases].slot);
+		has_asked = true;
 	}
-	if (draw(w, 3) == 0)
-		w->session->credits += w->session->credits < 4;
+	if (draw(w, 3) == 0 && w->session->credits < w->max_credits) {
+		w->session->credits++;
+		has_asked = true;
+	}
 	while (pl_frame_receive(w->client, frame, &n, NULL) == 0) {
 		cr_assert_eq(pl_wire_unpack(&wire, frame, n), 0);
 		if (wire.kind == PL_WIRE_BATCH)
@@ -317,14 +333,20 @@ static void step_client(struct world *w)
 			w->is_done = true;
 		}
 	}
+	return has_asked;
 }
 
 static void run(struct world *w, bool with_deaths)
 {
+	pl_deal(&w->flow);
 	for (uint64_t turn = 0; !w->is_done && turn < 3000000; turn++) {
-		pl_deal(&w->flow);
-		step_workers(w, with_deaths);
-		step_client(w);
+		/* only an event makes the flow go on: nothing may be left to a turn that never
+		 * comes */
+		bool has_event = step_workers(w, with_deaths);
+
+		has_event = step_client(w) || has_event;
+		if (has_event)
+			pl_deal(&w->flow);
 	}
 	cr_assert(w->is_done, "the stream did not end: %llu batches",
 		(unsigned long long)w->n_batches);
@@ -372,12 +394,44 @@ Test(flow, tiny_batches_and_epochs)
 	}
 }
 
+Test(flow, no_prefetch_and_one_credit_still_come_to_an_end)
+{
+	for (uint64_t seed = 0; seed < 10; seed++) {
+		struct world *w = world_create(23, 4, true, seed);
+
+		w->plan.worker_prefetch = w->plan.post_prefetch = 0;
+		w->max_credits = 1;
+		run(w, true);
+		cr_assert_str_eq(w->failure, "");
+		cr_assert_eq(w->n_batches, 2 * (23 / 4));
+		world_destroy(w);
+	}
+}
+
+Test(flow, substitutes_keep_every_batch_full)
+{
+	for (uint64_t seed = 0; seed < 20; seed++) {
+		struct world *w = world_create(44, 4, false, seed);
+
+		w->plan.on_error = PL_ON_ERROR_SUBSTITUTE;
+		w->plan.shard = 11;
+		w->bad_every = 7;
+		w->is_substituting = true;
+		run(w, seed % 2);
+		cr_assert_str_eq(w->failure, "");
+		cr_assert_eq(w->n_batches, 2 * 11);
+		cr_assert_eq(w->flow.slots.n_free + w->session->n_leases, w->flow.arena.n_slots);
+		world_destroy(w);
+	}
+}
+
 Test(flow, an_epoch_without_batches_fails)
 {
 	struct world *w = world_create(5, 8, true, 1);
 
 	run(w, false);
-	cr_assert(strstr(w->failure, "epoch 0 has no batch") && strstr(w->failure, "drop_last"), "%s", w->failure);
+	cr_assert(strstr(w->failure, "epoch 0 has no batch") && strstr(w->failure, "drop_last"),
+		"%s", w->failure);
 	cr_assert_eq(w->flow.progress->shards_dealt, 0, "what can't fill a batch is not read");
 	world_destroy(w);
 }

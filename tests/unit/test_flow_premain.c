@@ -1,4 +1,5 @@
-/* tests/unit/test_flow_premain.c - which records an epoch reads, in which order, and how it is entered in the middle. */
+/* tests/unit/test_flow_premain.c - which records an epoch reads, in which order, and how it is
+ * entered in the middle. */
 #include "daemon/flow/premain.h"
 
 #include <criterion/criterion.h>
@@ -32,7 +33,8 @@ static struct world *make(const char *text)
 	cr_assert(w->plan, "%s", pl_diag_render(diag));
 	pl_diag_destroy(diag);
 	pl_listing_writer_init(&writer);
-	cr_assert_eq(w->plan->source.op->list(w->plan->source.params, ".", &writer, &err), 0, "%s", err.text);
+	cr_assert_eq(w->plan->source.op->list(w->plan->source.params, ".", &writer, &err), 0, "%s",
+		err.text);
 	fd = pl_listing_seal(&writer);
 	cr_assert_eq(pl_listing_map(&w->listing, fd, &err), 0, "%s", err.text);
 	close(fd);
@@ -61,7 +63,8 @@ static void collect(struct world *w, uint32_t epoch, uint64_t from)
 	struct pl_err err = {0};
 
 	pl_premain_close(&w->premain);
-	cr_assert_eq(pl_premain_open(&w->premain, w->plan, &w->listing, epoch, &err), 0, "%s", err.text);
+	cr_assert_eq(
+		pl_premain_open(&w->premain, w->plan, &w->listing, epoch, &err), 0, "%s", err.text);
 	cr_assert_eq(pl_premain_seek(&w->premain, from, &err), 0, "%s", err.text);
 	for (w->n = 0; w->n < N_MAX; w->n++) {
 		int r = pl_premain_next(&w->premain, &w->record[w->n], &err);
@@ -72,7 +75,9 @@ static void collect(struct world *w, uint32_t epoch, uint64_t from)
 	}
 }
 
-#define FILE_OF(pre) "version: 1\nsource: {range: 1000}\npre_main: [" pre "]\nworkers: [{cast: {field: value, dtype: i64}}]\npost_main: [{batch: 10}]\n"
+#define FILE_OF(pre)                                                                               \
+	"version: 1\nsource: {range: 1000}\npre_main: [" pre                                       \
+	"]\nworkers: [{cast: {field: value, dtype: i64}}]\npost_main: [{batch: 10}]\n"
 
 /* Entering anywhere gives the rest of the whole. */
 static void check_seeks(struct world *w)
@@ -86,13 +91,15 @@ static void check_seeks(struct world *w)
 	for (uint64_t from = 0; from <= n + 1; from += n / 7 + 1) {
 		collect(w, 3, from);
 		cr_assert_eq(w->n, from > n ? 0 : n - from);
-		cr_assert_eq(memcmp(w->record, whole + (from > n ? n : from), w->n * sizeof(*whole)), 0);
+		cr_assert_eq(
+			memcmp(w->record, whole + (from > n ? n : from), w->n * sizeof(*whole)), 0);
 	}
 }
 
 Test(premain, source_order)
 {
-	struct world *w = make("version: 1\nsource: {range: 1000}\nworkers: none\npost_main: [{batch: 10}]\n");
+	struct world *w = make(
+		"version: 1\nsource: {range: 1000}\nworkers: none\npost_main: [{batch: 10}]\n");
 
 	collect(w, 0, 0);
 	cr_assert_eq(w->n, 1000);
@@ -151,7 +158,8 @@ Test(premain, filter_is_streamed_and_take_counts_what_passed)
 
 Test(premain, shuffle_after_a_filter_shuffles_the_survivors)
 {
-	struct world *w = make(FILE_OF("{filter: \"value >= 990\"}, shuffle, {filter: \"value != 995\"}, shuffle"));
+	struct world *w = make(FILE_OF(
+		"{filter: \"value >= 990\"}, shuffle, {filter: \"value != 995\"}, shuffle"));
 	uint64_t sum = 0;
 
 	collect(w, 0, 0);

@@ -34,8 +34,10 @@ Test(err, quotes_what_a_terminal_must_not_see)
 	char out[64], small[8];
 
 	cr_assert_str_eq(pl_err_quote(out, sizeof(out), "a\nb\x1b[31m"), "a\\x0Ab\\x1B[31m");
-	cr_assert_str_eq(pl_err_quote(out, sizeof(out), "gr\xc3\xbc\xc3\x9f \xff"), "gr\xc3\xbc\xc3\x9f \\xFF");
-	cr_assert_str_eq(pl_err_quote(out, sizeof(out), "\xed\xa0\x80"), "\\xED\\xA0\\x80", "surrogates are no UTF-8");
+	cr_assert_str_eq(pl_err_quote(out, sizeof(out), "gr\xc3\xbc\xc3\x9f \xff"),
+		"gr\xc3\xbc\xc3\x9f \\xFF");
+	cr_assert_str_eq(pl_err_quote(out, sizeof(out), "\xed\xa0\x80"), "\\xED\\xA0\\x80",
+		"surrogates are no UTF-8");
 	cr_assert_str_eq(pl_err_quote(out, sizeof(out), "\xc0\x80"), "\\xC0\\x80", "overlong");
 	cr_assert_lt(strlen(pl_err_quote(small, sizeof(small), "abcdefghijkl")), sizeof(small));
 }

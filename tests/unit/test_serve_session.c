@@ -1,4 +1,5 @@
-/* tests/unit/test_serve_session.c - a client's frames: what is let in, what ends the session, what waits. */
+/* tests/unit/test_serve_session.c - a client's frames: what is let in, what ends the session, what
+ * waits. */
 #include "daemon/serve/session.h"
 #include "proto/frame.h"
 
@@ -12,7 +13,7 @@ static struct pl_wire wire;
 static sd_event *loop;
 static struct pl_session *session;
 static int client;
-static int n_opened, n_next, n_released, n_gone;
+static int n_opened, n_next, n_released, n_left;
 static uint32_t released_slot;
 
 static int on_open(struct pl_session *s, const struct pl_wire_open *open)
@@ -41,20 +42,22 @@ static void on_why(struct pl_session *s, char *text, size_t n)
 	snprintf(text, n, "because");
 }
 
-static void on_gone(struct pl_session *s)
+static void on_left(struct pl_session *s)
 {
-	n_gone++;
+	n_left++;
 }
 
-static const struct pl_session_events events = {on_open, on_next, on_released, on_describe, on_why, on_gone};
+static const struct pl_session_events events = {
+	on_open, on_next, on_released, on_describe, on_why, on_left};
 
 static void make(void)
 {
 	int pair[2];
 
-	n_opened = n_next = n_released = n_gone = 0;
+	n_opened = n_next = n_released = n_left = 0;
 	cr_assert(sd_event_new(&loop) >= 0);
-	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair), 0);
+	cr_assert_eq(
+		socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair), 0);
 	client = pair[1];
 	cr_assert_eq(pl_session_create(&session, loop, pair[0], &events, NULL), 0);
 }
@@ -133,7 +136,7 @@ Test(session, a_release_needs_its_lease, .init = make, .fini = unmake)
 	wire = (struct pl_wire){.kind = PL_WIRE_RELEASE, .release = {.slot = 5, .generation = 7}};
 	say();
 	cr_assert_eq(n_released, 1, "twice is ignored");
-	cr_assert(!session->is_ending);
+	cr_assert(session->state != PL_SESSION_ENDED);
 }
 
 Test(session, another_version_is_refused_politely, .init = make, .fini = unmake)
@@ -146,7 +149,7 @@ Test(session, another_version_is_refused_politely, .init = make, .fini = unmake)
 	cr_assert_eq(wire.error.code, EPROTONOSUPPORT);
 	cr_assert(strstr(wire.error.text, "version"), "%s", wire.error.text);
 	cr_assert_eq(n_opened, 0);
-	cr_assert_eq(n_gone, 1);
+	cr_assert_eq(n_left, 1);
 }
 
 Test(session, garbage_ends_it_alone, .init = make, .fini = unmake)
@@ -154,7 +157,7 @@ Test(session, garbage_ends_it_alone, .init = make, .fini = unmake)
 	cr_assert_eq(pl_frame_send(client, "\xff\xff\xff\xff", 4, -1), 0);
 	turn();
 	cr_assert_eq(hear(), PL_WIRE_ERROR);
-	cr_assert_eq(n_gone, 1);
+	cr_assert_eq(n_left, 1);
 }
 
 Test(session, what_comes_before_open_does_not_belong, .init = make, .fini = unmake)
@@ -163,7 +166,7 @@ Test(session, what_comes_before_open_does_not_belong, .init = make, .fini = unma
 	say();
 	cr_assert_eq(hear(), PL_WIRE_ERROR);
 	cr_assert_eq(n_next, 0);
-	cr_assert_eq(n_gone, 1);
+	cr_assert_eq(n_left, 1);
 }
 
 Test(session, a_descriptor_ends_it, .init = make, .fini = unmake)
@@ -173,7 +176,7 @@ Test(session, a_descriptor_ends_it, .init = make, .fini = unmake)
 	cr_assert_eq(pl_frame_send(client, "x", 1, fd), 0);
 	close(fd);
 	turn();
-	cr_assert_eq(n_gone, 1);
+	cr_assert_eq(n_left, 1);
 }
 
 Test(session, its_end_gives_leases_back, .init = make, .fini = unmake)
@@ -185,7 +188,7 @@ Test(session, its_end_gives_leases_back, .init = make, .fini = unmake)
 	client = -1;
 	turn();
 	cr_assert_eq(n_released, 2);
-	cr_assert_eq(n_gone, 1);
+	cr_assert_eq(n_left, 1);
 }
 
 Test(session, close_is_answered, .init = make, .fini = unmake)
@@ -194,7 +197,7 @@ Test(session, close_is_answered, .init = make, .fini = unmake)
 	wire = (struct pl_wire){.kind = PL_WIRE_CLOSE};
 	say();
 	cr_assert_eq(hear(), PL_WIRE_CLOSED);
-	cr_assert_eq(n_gone, 1);
+	cr_assert_eq(n_left, 1);
 }
 
 Test(session, what_the_socket_does_not_take_waits_in_order, .init = make, .fini = unmake)
@@ -228,11 +231,11 @@ Test(session, what_the_socket_does_not_take_waits_in_order, .init = make, .fini 
 Test(session, a_client_that_never_reads_is_dropped_at_the_bound, .init = make, .fini = unmake)
 {
 	open_it();
-	for (int i = 0; i < 2000 && !session->is_ending; i++) {
+	for (int i = 0; i < 2000 && session->state != PL_SESSION_ENDED; i++) {
 		wire.kind = PL_WIRE_TRACE;
 		memset(wire.text, 'x', PL_WIRE_TEXT_MAX - 1);
 		pl_session_send(session, &wire, -1);
 	}
-	cr_assert(session->is_ending);
+	cr_assert(session->state == PL_SESSION_ENDED);
 	cr_assert_leq(session->out_bytes, PL_SESSION_QUEUE_MAX);
 }

@@ -79,7 +79,8 @@ Test(slot, a_reserve_is_kept_for_its_stream, .fini = unmake)
 	cr_assert_eq(pl_quota_open(&slots, &late, 2), 0);
 	for (int i = 0; i < 3; i++)
 		cr_assert_neq(pl_slot_acquire(&slots, &greedy, stream_a), PL_NO_SLOT);
-	cr_assert_eq(pl_slot_acquire(&slots, &greedy, stream_a), PL_NO_SLOT, "what is left is owed to the other stream");
+	cr_assert_eq(pl_slot_acquire(&slots, &greedy, stream_a), PL_NO_SLOT,
+		"what is left is owed to the other stream");
 	cr_assert_neq(pl_slot_acquire(&slots, &late, stream_a), PL_NO_SLOT);
 	cr_assert_neq(pl_slot_acquire(&slots, &late, stream_a), PL_NO_SLOT);
 	cr_assert_eq(pl_quota_open(&slots, &third, 2), -ENOSPC);

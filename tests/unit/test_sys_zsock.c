@@ -1,4 +1,5 @@
-/* tests/unit/test_sys_zsock.c - the router and its dealers, and the loop that marries them to sd-event. */
+/* tests/unit/test_sys_zsock.c - the router and its dealers, and the loop that marries them to
+ * sd-event. */
 #include "daemon/sys/zsource.h"
 
 #include <criterion/criterion.h>
