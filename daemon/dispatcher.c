@@ -27,6 +27,7 @@ struct dispatcher {
 	struct pl_zsource *zsource;
 	sd_event_source *control;
 	sd_event_source *clock;   /* sample_timeout; off while nothing is in flight */
+	sd_event_source *turn;    /* goes on with a long filter after everybody else had a turn */
 	sd_event_source *cleaner; /* frees ended sessions between callbacks */
 	struct pl_session *sessions;
 	uint32_t n_sessions;
@@ -85,6 +86,8 @@ static void go_on(struct dispatcher *d)
 		d->has_handed = true;
 		tell(d, &(struct pl_control){.kind = PL_CONTROL_HANDED});
 	}
+	if (d->flow.wants_turn)
+		sd_event_source_set_enabled(d->turn, SD_EVENT_ONESHOT);
 	if (d->clock && sd_event_source_get_enabled(d->clock, NULL) == 0)
 		update_clock(d);
 	d->flow.progress->dispatcher_busy_ns += pl_now_ns() - began;
@@ -114,6 +117,12 @@ static int on_clock(sd_event_source *source, uint64_t usec, void *context)
 		ask_kill(d, (uint32_t)worker);
 	}
 	update_clock(d);
+	return 0;
+}
+
+static int on_turn(sd_event_source *source, void *context)
+{
+	go_on(context);
 	return 0;
 }
 
@@ -265,6 +274,9 @@ static int on_open(struct pl_session *s, const struct pl_wire_open *open)
 		r = pl_err_set(&err, -EOPNOTSUPP,
 			"mode split, share and broadcast are not in this release: open the "
 			"pipeline privately");
+	if (r == 0 && d->plan->max_clients > 0 && (int64_t)d->n_sessions > d->plan->max_clients)
+		r = pl_err_set(&err, -EUSERS, "serve.clients: %lld are connected already",
+			(long long)d->plan->max_clients);
 	if (r == 0)
 		r = read_position(d, open, &token, &err);
 	if (r == 0)
@@ -449,6 +461,12 @@ static int on_control(sd_event_source *source, int socket, uint32_t events, void
 
 		if (r == -EAGAIN)
 			break;
+		if (r == -EPROTO) { /* its descriptor found no room: that client alone is lost */
+			pl_log(PL_LOG_WARNING,
+				"client dropped reason=\"out of descriptors: raise LimitNOFILE\"");
+			tell_clients(d);
+			continue;
+		}
 		if (r != 0)
 			return sd_event_exit(d->loop, EXIT_FAILURE);
 		for (size_t k = 0; k < PL_ARRAY_LEN(control_handlers); k++)
@@ -531,6 +549,12 @@ static int start(struct dispatcher *d, struct pl_err *err)
 		r = pl_zsource_create(&d->zsource, d->loop, &d->z, on_results, d);
 	if (r >= 0)
 		r = sd_event_add_io(d->loop, &d->control, b->control_fd, EPOLLIN, on_control, d);
+	if (r >= 0)
+		r = sd_event_add_defer(d->loop, &d->turn, on_turn, d);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(d->turn, SD_EVENT_OFF);
+	if (r >= 0) /* after everybody else: what others say also makes things go on */
+		r = sd_event_source_set_priority(d->turn, SD_EVENT_PRIORITY_IDLE);
 	if (r >= 0)
 		r = sd_event_add_defer(d->loop, &d->cleaner, on_clean, d);
 	if (r >= 0)

@@ -11,6 +11,9 @@
 #include "daemon/instance.h"
 #include "daemon/sys/log.h"
 
+#define STUCK_MAX                                                                                  \
+	10 /* deaths on one record: twice as many as the dispatcher needs to leave it alone */
+
 struct start {
 	struct pl_birth birth;
 	uint32_t worker;
@@ -97,7 +100,24 @@ static void give_up(struct pl_member *m, const char *text, const char *place)
 {
 	pl_team_kill(m->team, PL_TEAM_FAILED,
 		"worker %u died %d times in a row without finishing a sample, the last time: %s%s",
-		m->number, m->n_barren, text, place);
+		m->number, m->n_barren ? m->n_barren : m->n_stuck, text, place);
+}
+
+/*
+ * A death with a record in hand is that record's affair: the dispatcher leaves it alone after two
+ * (or five) of them, and the pipeline goes on. Only generations that don't even begin, or a record
+ * that isn't left alone, are given up.
+ */
+static void count_death(struct pl_member *m)
+{
+	uint64_t record = atomic_load(&page_of(m)->record);
+
+	m->n_stuck = record != PL_PROGRESS_IDLE && record == m->stuck_at ? m->n_stuck + 1 : 1;
+	m->stuck_at = record;
+	if (record != PL_PROGRESS_IDLE || atomic_load(&page_of(m)->samples) != m->samples_before)
+		m->n_barren = 0;
+	else
+		m->n_barren++;
 }
 
 static int on_worker_exit(sd_event_source *source, const siginfo_t *how, void *context)
@@ -105,7 +125,6 @@ static int on_worker_exit(sd_event_source *source, const siginfo_t *how, void *c
 	struct pl_member *m = context;
 	struct pl_team *team = m->team;
 	bool is_expected = team->is_killed || team->end != PL_TEAM_LIVES || team->dispatcher == 0;
-	bool is_barren = atomic_load(&page_of(m)->samples) == m->samples_before;
 	char text[96], place[128];
 	pid_t pid = m->pid;
 
@@ -115,14 +134,14 @@ static int on_worker_exit(sd_event_source *source, const siginfo_t *how, void *c
 	team->supervisor->n_children--;
 	pl_supervisor_drop(&m->child);
 	pl_supervisor_drop(&m->reaping);
-	m->n_barren = is_barren ? m->n_barren + 1 : 0;
+	count_death(m);
 	tell(m, PL_CONTROL_REAPED, pid, wait_status(how));
 	if (is_expected)
 		return 0;
 	pl_log(PL_LOG_WARNING, "pipeline=%s birth=%llu worker=%u generation=%u pid=%d %s%s",
 		team->birth.name, (unsigned long long)team->birth.number, m->number, m->generation,
 		(int)pid, text, place);
-	if (m->n_barren >= PL_GENERATIONS_MAX)
+	if (m->n_barren >= PL_GENERATIONS_MAX || m->n_stuck >= STUCK_MAX)
 		give_up(m, text, place);
 	else
 		bear_later(m);

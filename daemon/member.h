@@ -14,7 +14,9 @@ struct pl_member {
 	struct sd_event_source *rebirth;
 	struct sd_event_source *reaping; /* it was killed alone, and must be gone by then */
 	uint64_t samples_before; /* the progress page's counter when this generation was born */
-	int n_barren;            /* generations in a row that finished no sample */
+	int n_barren; /* generations in a row that finished no sample and had none in hand */
+	int n_stuck;  /* generations in a row that died with the same record in hand */
+	uint64_t stuck_at;
 };
 
 /* Forks the next generation and tells the dispatcher. One that can't be forked is tried again after

@@ -455,6 +455,8 @@ void pl_team_finish(struct pl_team *team)
 	team->queue = NULL;
 	team->worker = NULL;
 	team->n_workers = 0;
+	team->n_clients = 0;
+	team->pong = team->ping; /* nobody is left to answer */
 	team->n_queued = team->queue_room = 0;
 	pl_birth_finish(&team->birth);
 	team->is_born = false;

@@ -8,8 +8,9 @@
 #include "daemon/flow/deliver.h"
 #include "daemon/sys/log.h"
 
-#define SCRATCH_MAX (2ull << 30) /* what one sample may take while it is decoded and transformed   \
-				  */
+#define SCRATCH_MAX                                                                                \
+	(2ull << 30) /* what one sample may take while it is decoded and transformed               \
+		      */
 #define NAME_MAX_LEN 1024
 
 /* One shard as it came, with its lists where the message has them. */

@@ -121,7 +121,7 @@ void ctl_bad_say(const struct ctl_bad *bad)
 	if (n)
 		fprintf(stderr,
 			"%" PRIu64 " bad sample%s met and treated as on_error says: the daemon's "
-				   "log names them\n",
+			"log names them\n",
 			n, n == 1 ? " was" : "s were");
 }
 

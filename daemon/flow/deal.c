@@ -71,6 +71,7 @@ static int peek(struct pl_stream *s, struct pl_lap *lap, struct pl_err *err)
 	r = pl_premain_next(&lap->premain, &lap->next_index, err);
 	lap->has_next = r == 1;
 	lap->is_dealt = r == 0;
+	s->flow->wants_turn = s->flow->wants_turn || r == PL_PREMAIN_AGAIN;
 	return r;
 }
 
@@ -288,6 +289,7 @@ void pl_deal(struct pl_flow *f)
 {
 	bool has_moved = true;
 
+	f->wants_turn = false;
 	deal_again(f);
 	while (has_moved) {
 		has_moved = false;

@@ -90,6 +90,8 @@ int pl_flow_init(struct pl_flow *f, const struct pl_plan *plan, const struct pl_
 		r = pl_err_set(err, -ENOMEM, "out of memory");
 	if (r == 0)
 		r = pl_steps_prepare(&f->pre_steps, &plan->pre, err);
+	if (r == 0 && plan->source.op->open)
+		r = plan->source.op->open(plan->source.params, listing, &f->source_state, err);
 	if (r == 0)
 		r = pl_steps_prepare(&f->post_steps, &plan->post, err);
 	return r;
@@ -101,6 +103,8 @@ void pl_flow_finish(struct pl_flow *f)
 		pl_stream_close(f->streams);
 	pl_steps_finish(&f->pre_steps);
 	pl_steps_finish(&f->post_steps);
+	if (f->source_state && f->plan->source.op->close)
+		f->plan->source.op->close(f->source_state);
 	pl_slots_finish(&f->slots);
 	pl_scratch_finish(&f->scratch);
 	free(f->view[0]);

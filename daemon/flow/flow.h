@@ -9,6 +9,7 @@ struct pl_hand {
 	uint32_t generation;
 	uint32_t pid;
 	bool is_ready;             /* its hello came */
+	uint64_t heard_ns;         /* of its last result, or of the first shard after it had none */
 	uint32_t n_out;            /* shards sent and not back */
 	struct pl_shard *out;      /* those */
 	struct pl_shard *again;    /* a predecessor's, to be sent first */
@@ -28,6 +29,7 @@ struct pl_flow {
 	uint64_t *ragged_used[PL_ARENA_SLOTS_MAX]; /* by slot: values so far of each ragged delivery
 						    */
 	int64_t *single[PL_ARENA_SLOTS_MAX];       /* by slot, without batch: shapes as delivered */
+	void *source_state; /* for the fields that are known without reading data */
 	struct pl_steps pre_steps;
 	struct pl_steps post_steps;
 	struct pl_scratch scratch;
@@ -45,6 +47,7 @@ struct pl_flow {
 	bool samples_need_cells; /* a step stands before batch: every sample goes through a cell */
 	bool has_ragged;
 	struct pl_message message;
+	bool wants_turn; /* a filter passed nothing for a while: call pl_deal again soon */
 	struct pl_session *tracing;   /* whose trace lines are being written */
 	struct pl_wire wire;          /* the message being made */
 	struct pl_sample post_sample; /* post-main's: one at a time */

@@ -266,6 +266,16 @@ static void describe_bad(
 		shard->blame_text ? shard->blame_text : "it was left out");
 }
 
+static int next_passing(struct pl_premain *p, uint64_t *index)
+{
+	int r;
+
+	do
+		r = pl_premain_next(p, index, NULL);
+	while (r == PL_PREMAIN_AGAIN);
+	return r;
+}
+
 /* The record that pre-main gives `step` places after the bad one's (from its start again at the
  * end): the same whatever the shards were. */
 static int find_substitute(struct pl_stream *s, const struct pl_lap *lap, uint64_t position,
@@ -279,16 +289,17 @@ static int find_substitute(struct pl_stream *s, const struct pl_lap *lap, uint64
 		return r;
 	p->steps = &f->pre_steps;
 	p->scratch = &f->scratch;
+	p->source_state = f->source_state;
 	f->pre_steps.trace = NULL;
 	r = pl_premain_open(p, f->plan, f->listing, lap->epoch, NULL);
 	if (r == 0)
 		r = pl_premain_seek(p, position + step, NULL);
 	if (r == 0)
-		r = pl_premain_next(p, index, NULL);
+		r = next_passing(p, index);
 	if (r == 0) { /* the epoch ends before it: begin again */
 		pl_premain_close(p);
 		r = pl_premain_open(p, f->plan, f->listing, lap->epoch, NULL);
-		r = r < 0 ? r : pl_premain_next(p, index, NULL);
+		r = r < 0 ? r : next_passing(p, index);
 	}
 	pl_premain_close(p);
 	free(p);

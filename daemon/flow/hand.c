@@ -178,6 +178,7 @@ static bool on_result(struct pl_flow *f, uint32_t worker, const void *bytes, siz
 		return false;
 	s = take_out(h, head->shard);
 	s->state = PL_SHARD_BACK;
+	h->heard_ns = pl_now_coarse_ns();
 	f->ns_per_sample =
 		f->ns_per_sample
 			? (f->ns_per_sample * (AVERAGE_WEIGHT - 1) + p.head->busy_ns / s->n) /
@@ -296,9 +297,10 @@ int pl_hand_overdue(struct pl_flow *f, uint64_t now)
 		uint64_t record = atomic_load_explicit(&p->record, memory_order_acquire),
 			 since = p->since_ns;
 
-		if (!h->is_ready || h->n_out == 0 || h->kill_asked == h->generation ||
-			record == PL_PROGRESS_IDLE)
+		if (!h->is_ready || h->n_out == 0 || h->kill_asked == h->generation)
 			continue;
+		if (record == PL_PROGRESS_IDLE) /* stopped, or hung before its first sample */
+			since = pl_max_u64(since, h->heard_ns);
 		if (now > since && now - since > most) {
 			h->kill_asked = h->generation;
 			return (int)w;

@@ -77,8 +77,8 @@ static int pull_all(struct pl_premain *p, int from, int to, uint64_t index, stru
 		source->op->describe(source->params, p->listing, index, name, sizeof(name));
 	pl_scratch_reset(p->scratch);
 	pl_steps_begin(p->steps);
-	r = source->op->read(
-		source->params, NULL, p->listing, index, source->field, true, &sample, err);
+	r = source->op->read(source->params, p->source_state, p->listing, index, source->field,
+		true, &sample, err);
 	if (r < 0)
 		return r;
 	pl_steps_identify(p->plan, &sample);
@@ -102,6 +102,13 @@ static int collect(struct pl_premain *p, int low, int high, struct pl_err *err)
 	uint64_t *list = NULL, n = 0, room = 0;
 	uint64_t *old = p->survivors;
 	int r = 0;
+
+	if (p->n_positions > PL_PREMAIN_COLLECT_MAX)
+		return pl_err_set(err, -E2BIG,
+			"pre_main: an order step after a filter needs a list of what passed, and "
+			"the "
+			"source has more than %u records: put the filter behind it",
+			PL_PREMAIN_COLLECT_MAX);
 
 	for (uint64_t at = 0; at < p->n_positions; at++) {
 		uint64_t index = map_back(p, p->n_mapped, low, at);
@@ -181,6 +188,7 @@ int pl_premain_open(struct pl_premain *p, const struct pl_plan *plan,
 {
 	struct pl_steps *steps = p->steps;
 	struct pl_scratch *scratch = p->scratch;
+	void *source_state = p->source_state;
 	int r, counting;
 
 	memset(p, 0, sizeof(*p));
@@ -188,6 +196,7 @@ int pl_premain_open(struct pl_premain *p, const struct pl_plan *plan,
 	p->listing = listing;
 	p->steps = steps;
 	p->scratch = scratch;
+	p->source_state = source_state;
 	p->epoch = epoch;
 	p->n_positions = listing->head->n_records;
 	r = open_mapped(p, 0, err);
@@ -214,10 +223,13 @@ void pl_premain_close(struct pl_premain *p)
 
 int pl_premain_next(struct pl_premain *p, uint64_t *index, struct pl_err *err)
 {
-	while (p->position < p->n_positions) {
-		uint64_t at = map_back(p, p->n_mapped, p->first_pulled, p->position++);
+	for (int n = 0; p->position < p->n_positions; n++) {
+		uint64_t at;
 		int r;
 
+		if (n == PL_PREMAIN_TURN)
+			return PL_PREMAIN_AGAIN;
+		at = map_back(p, p->n_mapped, p->first_pulled, p->position++);
 		*index = p->survivors ? p->survivors[at] : at;
 		r = pull_all(p, p->first_pulled, p->plan->pre.n, *index, err);
 		if (r == 1)
@@ -239,7 +251,7 @@ int pl_premain_seek(struct pl_premain *p, uint64_t record, struct pl_err *err)
 		return 0;
 	}
 	p->is_quiet = true;
-	while (p->emitted < record && r == 1)
+	while (p->emitted < record && r > 0)
 		r = pl_premain_next(p, &index, err);
 	p->is_quiet = false;
 	return r < 0 ? r : 0;

@@ -16,6 +16,7 @@ struct pl_premain {
 	const struct pl_listing *listing;
 	struct pl_steps *steps;
 	struct pl_scratch *scratch;
+	void *source_state;
 	uint32_t epoch;
 	int n_mapped;                        /* order steps served by arithmetic */
 	int first_pulled;                    /* index in plan->pre of the first pulled step */
@@ -33,8 +34,16 @@ int pl_premain_open(struct pl_premain *p, const struct pl_plan *plan,
 	const struct pl_listing *listing, uint32_t epoch, struct pl_err *err) PL_MUST_CHECK;
 void pl_premain_close(struct pl_premain *p);
 
-/* The next record: 1 and *index, 0 at the epoch's end, or -errno with err (an expression failed on
- * this record). */
+/* What pl_premain_next answers after so many records that passed no filter: others want their turn,
+ * call again. */
+enum { PL_PREMAIN_AGAIN = 2 };
+#define PL_PREMAIN_TURN 20000
+
+/* A list of survivors for an order step after a filter is made in one go: from no larger source. */
+#define PL_PREMAIN_COLLECT_MAX 50000000u
+
+/* The next record: 1 and *index, 0 at the epoch's end, PL_PREMAIN_AGAIN, or -errno with err (an
+ * expression failed on a record). */
 int pl_premain_next(struct pl_premain *p, uint64_t *index, struct pl_err *err) PL_MUST_CHECK;
 
 /* Goes to just before emitted record R, silently. Beyond the end is the end. 0 or -errno. */

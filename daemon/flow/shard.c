@@ -146,7 +146,8 @@ int pl_shard_send(struct pl_flow *f, struct pl_shard *s, uint32_t worker)
 	s->state = PL_SHARD_DEALT;
 	s->sibling = hand->out;
 	hand->out = s;
-	hand->n_out++;
+	if (hand->n_out++ == 0)
+		hand->heard_ns = pl_now_coarse_ns();
 	f->progress->shards_dealt++;
 	return 0;
 }

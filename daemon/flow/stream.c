@@ -31,6 +31,7 @@ static struct pl_lap *add_lap(struct pl_stream *s, struct pl_err *err)
 	lap->epoch = (uint32_t)s->next_epoch;
 	lap->premain.steps = &f->pre_steps;
 	lap->premain.scratch = &f->scratch;
+	lap->premain.source_state = f->source_state;
 	pl_trace_for(s);
 	if (pl_premain_open(&lap->premain, f->plan, f->listing, lap->epoch, err) < 0) {
 		destroy_lap(lap);
@@ -105,7 +106,7 @@ static int resume(struct pl_stream *s, const struct pl_wire_position *at, struct
 	if (at->epoch > UINT32_MAX ||
 		(s->flow->plan->epochs && at->epoch > (uint64_t)s->flow->plan->epochs))
 		return pl_err_set(err, -EINVAL,
-			"the token is of epoch %llu, but the pipeline has epochs: %lld",
+			"epoch %llu was asked for, but the pipeline has epochs: %lld (0 = forever)",
 			(unsigned long long)at->epoch, (long long)s->flow->plan->epochs);
 	s->next_epoch = (int64_t)at->epoch;
 	if ((at->number == 0 && at->record == 0) || !has_epochs_left(s))
@@ -353,7 +354,8 @@ void pl_stream_why(const struct pl_stream *s, char *text, size_t n)
 	else if (s->quota.held > 0 && s->member->n_leases >= s->quota.held && f->slots.n_free == 0)
 		snprintf(text, n, "all %u slots are held by this client: release batches",
 			s->member->n_leases);
-	else if (f->slots.n_free <= f->slots.n_owed && s->quota.held >= s->quota.reserve)
+	else if (f->slots.n_free == 0 ||
+		 (f->slots.n_free <= f->slots.n_owed && s->quota.held >= s->quota.reserve))
 		snprintf(text, n,
 			"no slot is free: %u are lent to clients, %u reserved for other streams",
 			f->slots.n_lent, f->slots.n_owed);

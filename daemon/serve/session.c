@@ -14,6 +14,7 @@
 #endif
 
 #define FRAMES_A_TURN 16
+#define DRAIN_MAX     1024
 
 /* One message each way at a time: the dispatcher has one thread. */
 static struct pl_wire incoming;
@@ -75,6 +76,15 @@ static void on_release(struct pl_session *s, const struct pl_wire_release *r)
 	end_if_done(s);
 }
 
+/* A socket closed with unread datagrams resets its peer, which then loses our last word. */
+static void drain(int fd)
+{
+	char byte;
+
+	for (int i = 0; i < DRAIN_MAX && recv(fd, &byte, 1, MSG_DONTWAIT) > 0; i++)
+		;
+}
+
 void pl_session_free(struct pl_session *s)
 {
 	if (!s)
@@ -87,8 +97,10 @@ void pl_session_free(struct pl_session *s)
 		s->out_first = o->next;
 		free(o);
 	}
-	if (s->fd >= 0)
+	if (s->fd >= 0) {
+		drain(s->fd);
 		close(s->fd);
+	}
 	if (s->pidfd >= 0)
 		close(s->pidfd);
 	free(s->lease);
