@@ -1,5 +1,5 @@
 """An idle daemon sleeps; memory and descriptors stay flat; no payload passes through a socket."""
-import os, re, subprocess, sys
+import json, os, re, subprocess, sys
 from jobs import *
 from lib import Client, entered
 
@@ -45,6 +45,12 @@ def test_memory_and_descriptors_are_flat_over_50_epochs():
     with entered(House()) as house:
         c = Client(house.write("p.yaml", SMALL))
         seen = []
+
+        def all_work():
+            c.next().release()
+            status = json.loads(house.ctl("status", "p.yaml", "--json").stdout)
+            return all(w["samples"] > 0 for w in status["pipelines"][0]["workers"])
+        wait_for(all_work, "both workers have begun")
         for epoch in range(50):
             for _ in range(10):
                 c.next().release()
