@@ -43,22 +43,21 @@ static bool has_filter(const struct pl_step_list *list)
 	return false;
 }
 
-static int64_t batches_per_epoch(const struct pl_dispatcher *d)
+static int64_t batches_per_epoch(struct pl_dispatcher *d)
 {
-	struct pl_premain p = {.steps = (struct pl_steps *)(uintptr_t)&d->flow.pre_steps,
-		.scratch = (struct pl_scratch *)(uintptr_t)&d->flow.scratch};
+	struct pl_premain p = {0};
 	const struct pl_layout *l = &d->plan->layout;
 	uint64_t left = UINT64_MAX;
 
 	for (int i = 0; i < d->plan->pre.n; i++)
-		if (!d->plan->pre.step[i].op->order)
+		if (!pl_step_is_order(&d->plan->pre.step[i]))
 			return -1;
 	if (has_filter(&d->plan->worker))
 		return -1;
 	if (d->flow.n_before > 0 || (d->plan->batch_at < 0 && d->plan->post.n > 0) ||
 		d->plan->on_error == PL_ON_ERROR_SKIP)
 		return -1;
-	if (pl_premain_open(&p, d->plan, &d->listing, 0, NULL) == 0)
+	if (pl_flow_premain(&d->flow, &p, 0, NULL) == 0)
 		left = pl_premain_left(&p);
 	pl_premain_close(&p);
 	if (left == UINT64_MAX)

@@ -8,9 +8,8 @@
 #include "daemon/flow/deliver.h"
 #include "daemon/sys/log.h"
 
-#define SCRATCH_MAX                                                                                \
-	(2ull << 30) /* what one sample may take while it is decoded and transformed               \
-		      */
+/* What one sample may take while it is decoded and transformed. */
+#define SCRATCH_MAX  (2ull << 30)
 #define NAME_MAX_LEN 1024
 
 /* One shard as it came, with its lists where the message has them. */
@@ -26,14 +25,19 @@ static uint64_t index_of(const struct order *o, uint32_t i)
 	return o->index ? o->index[i] : o->head->first + i;
 }
 
-static void add_text(struct pl_worker *w, const struct pl_result_text *head, const char *text)
+/* Appends bytes and zeros up to a multiple of 8. 0 or -1. */
+static int append_padded(struct pl_message *m, const void *bytes, size_t n)
 {
 	static const char zeros[8];
-	size_t rest = (8 - head->n % 8) % 8;
 
+	return pl_message_append(m, bytes, n) || pl_message_append(m, zeros, (8 - n % 8) % 8) ? -1
+											      : 0;
+}
+
+static void add_text(struct pl_worker *w, const struct pl_result_text *head, const char *text)
+{
 	if (pl_message_append(&w->texts, head, sizeof(*head)) == 0 &&
-		pl_message_append(&w->texts, text, head->n) == 0 &&
-		pl_message_append(&w->texts, zeros, rest) == 0)
+		append_padded(&w->texts, text, head->n) == 0)
 		w->n_texts++;
 }
 
@@ -52,9 +56,8 @@ static void on_trace(void *context, const char *label, const char *value)
 static void report_bad(
 	struct pl_worker *w, uint32_t record, const struct pl_step *step, const struct pl_err *err)
 {
-	const struct pl_source_use *source = &w->plan->source;
 	const char *slash = strrchr(w->plan->file, '/');
-	char name[NAME_MAX_LEN], quoted[NAME_MAX_LEN], line[4096];
+	char quoted[NAME_MAX_LEN], line[4096];
 	struct pl_result_text head = {
 		.record = record,
 		.step = (uint16_t)(step ? step->id : PL_TEXT_STEP_READ),
@@ -62,9 +65,7 @@ static void report_bad(
 	};
 	int n;
 
-	source->op->describe(
-		source->params, &w->listing, w->sample.where.key.index, name, sizeof(name));
-	pl_err_quote(quoted, sizeof(quoted), name);
+	pl_record_quote(w->plan, &w->listing, w->sample.where.key.index, quoted, sizeof(quoted));
 	if (step)
 		n = snprintf(line, sizeof(line), "%s: step '%s' (%s:%d:%d): %s", quoted,
 			step->op->name, slash ? slash + 1 : w->plan->file, step->at.line,
@@ -157,7 +158,6 @@ static void do_shard(struct pl_worker *w, const struct order *o)
 
 static int send_result(struct pl_worker *w, const struct order *o, uint64_t busy_ns)
 {
-	static const char zeros[8];
 	uint32_t n = o->head->n;
 	struct pl_result_message head = {
 		.kind = PL_MESSAGE_RESULT,
@@ -176,8 +176,7 @@ static int send_result(struct pl_worker *w, const struct order *o, uint64_t busy
 	w->result.used = 0;
 	if (pl_message_append(&w->result, &head, sizeof(head)))
 		return -ENOMEM;
-	if (!head.all_good && (pl_message_append(&w->result, w->outcome, n) ||
-				      pl_message_append(&w->result, zeros, (8 - n % 8) % 8)))
+	if (!head.all_good && append_padded(&w->result, w->outcome, n))
 		return -ENOMEM;
 	if (head.has_shapes &&
 		pl_message_append(&w->result, w->shapes,
@@ -254,21 +253,8 @@ static int load(struct pl_worker *w, struct pl_err *err)
 		return -EINVAL;
 	source = &w->plan->source;
 	r = pl_listing_map(&w->listing, b->listing_fd, err);
-	if (r == 0) {
-		size_t names = 0;
-
-		if (w->listing.head->n_classes)
-			pl_listing_section_at(&w->listing, 0, &names);
-		r = pl_arena_cut(&w->arena, b->arena,
-			&(struct pl_arena_need){
-				.bytes = b->arena_bytes,
-				.slot_bytes = w->plan->layout.slot_bytes,
-				.cell_bytes = w->plan->layout.cell_bytes,
-				.needs_cells = w->plan->layout.needs_cells,
-				.names_bytes = names,
-			},
-			err);
-	}
+	if (r == 0)
+		r = pl_arena_cut_for(&w->arena, b->arena, w->plan, &w->listing, err);
 	if (r == 0 && source->op->open)
 		r = source->op->open(source->params, &w->listing, &w->source_state, err);
 	if (r < 0)

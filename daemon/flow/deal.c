@@ -208,8 +208,8 @@ static bool fill(struct pl_stream *s, struct pl_lap *lap, struct pl_shard *shard
 /* The stream's next shard, or NULL: nothing can be dealt now. */
 static struct pl_shard *next_shard(struct pl_stream *s)
 {
-	struct pl_shard *shard = pl_shard_acquire(s->flow, shard_size(s->flow, s));
-	uint32_t size = shard ? pl_min_u64(shard->room, shard_size(s->flow, s)) : 0;
+	uint32_t size = shard_size(s->flow, s);
+	struct pl_shard *shard = pl_shard_acquire(s->flow, size);
 	struct pl_err err = {0};
 	struct pl_lap *lap = NULL;
 
@@ -246,8 +246,8 @@ static bool deal_one(struct pl_flow *f, struct pl_stream *s)
 	if (worker < 0)
 		return false;
 	shard = next_shard(s);
-	has_moved = pl_gather(
-		s); /* an epoch that is dealt out and has nothing in flight completes here */
+	/* an epoch that is dealt out and has nothing in flight completes here */
+	has_moved = pl_gather(s);
 	if (!shard)
 		return has_moved;
 	s->n_dealt++;

@@ -3,6 +3,24 @@
 
 #include <errno.h>
 
+int pl_arena_cut_for(struct pl_arena *a, void *base, const struct pl_plan *plan,
+	const struct pl_listing *listing, struct pl_err *err)
+{
+	size_t names = 0;
+
+	if (listing->head->n_classes)
+		pl_listing_section_at(listing, 0, &names);
+	return pl_arena_cut(a, base,
+		&(struct pl_arena_need){
+			.bytes = (uint64_t)plan->memory,
+			.slot_bytes = plan->layout.slot_bytes,
+			.cell_bytes = plan->layout.cell_bytes,
+			.needs_cells = plan->layout.needs_cells,
+			.names_bytes = names,
+		},
+		err);
+}
+
 char *pl_target_at(const struct pl_target *t, const struct pl_delivery *d)
 {
 	switch (d->form) {

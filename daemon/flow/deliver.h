@@ -1,8 +1,16 @@
 /* daemon/flow/deliver.h - brings a finished sample's fields to their row or cell. */
 #pragma once
 
+#include "daemon/kit/listing.h"
 #include "daemon/plan/plan.h"
 #include "daemon/serve/arena.h"
+
+/*
+ * Cuts the arena at `base` as plan and listing want it: the one place, so that dispatcher and
+ * workers find the same slots and cells in it. 0 or -ENOSPC with err.
+ */
+int pl_arena_cut_for(struct pl_arena *a, void *base, const struct pl_plan *plan,
+	const struct pl_listing *listing, struct pl_err *err) PL_MUST_CHECK;
 
 /* Where one record's fields go. slot NULL: no row; cell NULL: no cell. */
 struct pl_target {

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
+_Static_assert(PL_PROGRESS_STEPS >= PL_STEPS_MAX, "every step has its counters");
+_Static_assert(PL_PROGRESS_WORKERS >= PL_WORKERS_MAX, "every worker has its counters");
+
 #define ARENA_MAGIC "PLARENA1"
 #define PRE_SCRATCH (64u << 20) /* known fields of one record */
 
@@ -44,24 +47,13 @@ static void write_head(struct pl_flow *f)
 
 static int init_arena(struct pl_flow *f, void *arena, struct pl_err *err)
 {
-	struct pl_arena_need need = {
-		.bytes = (uint64_t)f->plan->memory,
-		.slot_bytes = f->plan->layout.slot_bytes,
-		.cell_bytes = f->plan->layout.cell_bytes,
-		.needs_cells = f->plan->layout.needs_cells,
-	};
-	size_t names = 0;
-	int r;
+	int r = pl_arena_cut_for(&f->arena, arena, f->plan, f->listing, err);
 
-	if (f->listing->head->n_classes)
-		pl_listing_section_at(f->listing, 0, &names);
-	need.names_bytes = names;
-	r = pl_arena_cut(&f->arena, arena, &need, err);
 	if (r == 0 && pl_slots_init(&f->slots, &f->arena) < 0)
 		r = pl_err_set(err, -ENOMEM, "out of memory");
 	if (r == 0)
 		write_head(f);
-	if (r == 0 && f->plan->populate && madvise(arena, need.bytes, MADV_POPULATE_WRITE) < 0)
+	if (r == 0 && f->plan->populate && madvise(arena, f->arena.bytes, MADV_POPULATE_WRITE) < 0)
 		r = pl_err_set(err, -errno, "populate: %s", strerror(errno));
 	return r;
 }
@@ -95,6 +87,14 @@ int pl_flow_init(struct pl_flow *f, const struct pl_plan *plan, const struct pl_
 	if (r == 0)
 		r = pl_steps_prepare(&f->post_steps, &plan->post, err);
 	return r;
+}
+
+int pl_flow_premain(struct pl_flow *f, struct pl_premain *p, uint32_t epoch, struct pl_err *err)
+{
+	p->steps = &f->pre_steps;
+	p->scratch = &f->scratch;
+	p->source_state = f->source_state;
+	return pl_premain_open(p, f->plan, f->listing, epoch, err);
 }
 
 void pl_flow_finish(struct pl_flow *f)

@@ -51,7 +51,6 @@ struct pl_flow {
 	struct pl_session *tracing;   /* whose trace lines are being written */
 	struct pl_wire wire;          /* the message being made */
 	struct pl_sample post_sample; /* post-main's: one at a time */
-	const int64_t *shape_base;    /* of the sample being moved */
 	/* A bad sample was met, in order; NULL: nobody keeps them. */
 	void (*bad_sample)(struct pl_flow *f, uint64_t index, const char *text);
 	/* Sends bytes to a worker: 0, or -errno when it isn't there (its death will be told). */
@@ -65,6 +64,11 @@ struct pl_flow {
 int pl_flow_init(struct pl_flow *f, const struct pl_plan *plan, const struct pl_listing *listing,
 	void *arena, struct pl_err *err) PL_MUST_CHECK;
 void pl_flow_finish(struct pl_flow *f);
+
+/* Opens pre-main for an epoch with the tools of this process; the caller closes it, also after an
+ * error. 0 or -errno with err. */
+int pl_flow_premain(
+	struct pl_flow *f, struct pl_premain *p, uint32_t epoch, struct pl_err *err) PL_MUST_CHECK;
 
 /* flow/shard.c - the shard table. */
 struct pl_shard *pl_shard_acquire(struct pl_flow *f, uint32_t room); /* NULL: out of memory */
@@ -120,7 +124,7 @@ int pl_postmain_batch(struct pl_flow *f, struct pl_lap *lap, uint32_t slot, uint
 void pl_postmain_resume(struct pl_flow *f, struct pl_lap *lap);
 
 /* Trace lines to the member of a stream, when it asked for them. */
-void pl_trace_for(struct pl_stream
-		*s); /* pre-main's trace steps write to this stream's member from here on */
+/* Pre-main's trace steps write to this stream's member from here on. */
+void pl_trace_for(struct pl_stream *s);
 void pl_trace_line(struct pl_stream *s, const char *line);
 void pl_trace_sink(void *flow, const char *label, const char *value);

@@ -97,13 +97,19 @@ static void write_offset(
 		sizeof(end));
 }
 
-static int move_delivery(struct pl_flow *f, const struct pl_delivery *d,
-	const struct pl_target *from, const struct pl_target *to, const int64_t *shape)
+/* One sample on its way from where its worker wrote it to its row in `slot`. */
+struct move {
+	struct pl_target from;
+	struct pl_target to;
+	uint32_t slot;
+};
+
+/* `kept`: where the shape of a value that isn't fixed stays with the slot. */
+static int move_delivery(struct pl_flow *f, const struct move *m, const struct pl_delivery *d,
+	const int64_t *shape, int64_t *kept)
 {
-	uint32_t slot = (uint32_t)((uint64_t)(to->slot - pl_arena_slot(&f->arena, 0)) /
-				   f->arena.slot_bytes);
-	char *source = pl_target_at(from, d),
-	     *there = d->form == PL_FORM_RAGGED ? NULL : pl_target_at(to, d);
+	char *source = pl_target_at(&m->from, d);
+	char *there = d->form == PL_FORM_RAGGED ? NULL : pl_target_at(&m->to, d);
 	int r = 0;
 
 	switch (d->form) {
@@ -114,13 +120,12 @@ static int move_delivery(struct pl_flow *f, const struct pl_delivery *d,
 	case PL_FORM_SINGLE:
 		if (source != there)
 			memcpy(there, source, pl_min_u64(bytes_of_shape(d, shape), d->row_bytes));
-		memcpy(f->single[slot] + (shape - f->shape_base), shape,
-			PL_SHAPE_WORDS * sizeof(*shape));
+		memcpy(kept, shape, PL_SHAPE_WORDS * sizeof(*shape));
 		break;
 	case PL_FORM_RAGGED:
-		r = append_ragged(f, d, slot, source, shape);
+		r = append_ragged(f, d, m->slot, source, shape);
 		if (r == 0)
-			write_offset(f, d, slot, to->row);
+			write_offset(f, d, m->slot, m->to.row);
 		break;
 	}
 	return r;
@@ -133,31 +138,31 @@ static int move_sample(struct pl_stream *s, struct pl_lap *lap, const struct pl_
 	struct pl_flow *f = s->flow;
 	const struct pl_layout *layout = &f->plan->layout;
 	uint64_t row = shard->first_row + i;
-	struct pl_target from = {0},
-			 to = {
-				 .slot = pl_arena_slot(&f->arena, slot_of_row(f, lap, lap->G)),
-				 .row = lap->G % batch_size(f),
-			 };
+	struct move m = {.slot = slot_of_row(f, lap, lap->G)};
 	const int64_t *shape = f->n_varying ? shapes_of(f, shard, i) : NULL;
+	int64_t *kept = f->single[m.slot];
 
+	m.to = (struct pl_target){
+		.slot = pl_arena_slot(&f->arena, m.slot), .row = lap->G % batch_size(f)};
 	if (shard->has_rows) {
 		assert(lap->G <= row);
-		from.slot = pl_arena_slot(&f->arena, slot_of_row(f, lap, row));
-		from.row = row % batch_size(f);
+		m.from.slot = pl_arena_slot(&f->arena, slot_of_row(f, lap, row));
+		m.from.row = row % batch_size(f);
 	}
 	if (shard->has_cells)
-		from.cell = pl_arena_cell(&f->arena, shard->cell[i]);
-	f->shape_base = shape;
+		m.from.cell = pl_arena_cell(&f->arena, shard->cell[i]);
 	for (int k = 0; k < layout->n_deliveries; k++) {
 		const struct pl_delivery *d = &layout->delivery[k];
 
-		if (move_delivery(f, d, &from, &to, shape) < 0)
+		if (move_delivery(f, &m, d, shape, kept) < 0)
 			return pl_err_set(err, -ENOSPC,
 				"a batch's '%s' takes more than the %llu bytes there is room for: "
 				"raise memory, or lower the batch size",
 				f->plan->field_name[d->field], (unsigned long long)d->slot_bytes);
-		if (d->form != PL_FORM_FIXED)
+		if (d->form != PL_FORM_FIXED) {
 			shape += PL_SHAPE_WORDS;
+			kept += PL_SHAPE_WORDS;
+		}
 	}
 	return 0;
 }
@@ -253,16 +258,15 @@ static void describe_bad(
 {
 	struct pl_reader r = {shard->texts, shard->texts_bytes};
 	const struct pl_result_text *head = find_text(shard, i, false, &r);
-	char name[512], quoted[512];
+	char name[512];
 
 	if (head) {
 		pl_err_set(err, head->code ? -(int)head->code : -EIO, "%.*s", (int)head->n,
 			(const char *)(head + 1));
 		return;
 	}
-	f->plan->source.op->describe(
-		f->plan->source.params, f->listing, pl_shard_index(shard, i), name, sizeof(name));
-	pl_err_set(err, -EIO, "%s: %s", pl_err_quote(quoted, sizeof(quoted), name),
+	pl_err_set(err, -EIO, "%s: %s",
+		pl_record_quote(f->plan, f->listing, pl_shard_index(shard, i), name, sizeof(name)),
 		shard->blame_text ? shard->blame_text : "it was left out");
 }
 
@@ -287,18 +291,15 @@ static int find_substitute(struct pl_stream *s, const struct pl_lap *lap, uint64
 
 	if (!p)
 		return r;
-	p->steps = &f->pre_steps;
-	p->scratch = &f->scratch;
-	p->source_state = f->source_state;
 	f->pre_steps.trace = NULL;
-	r = pl_premain_open(p, f->plan, f->listing, lap->epoch, NULL);
+	r = pl_flow_premain(f, p, lap->epoch, NULL);
 	if (r == 0)
 		r = pl_premain_seek(p, position + step, NULL);
 	if (r == 0)
 		r = next_passing(p, index);
 	if (r == 0) { /* the epoch ends before it: begin again */
 		pl_premain_close(p);
-		r = pl_premain_open(p, f->plan, f->listing, lap->epoch, NULL);
+		r = pl_flow_premain(f, p, lap->epoch, NULL);
 		r = r < 0 ? r : next_passing(p, index);
 	}
 	pl_premain_close(p);

@@ -4,11 +4,6 @@
 
 #include <errno.h>
 
-static bool is_streaming(const struct pl_step *step)
-{
-	return step->op->order != NULL;
-}
-
 /* take and skip: one run of the samples that reach them stays. */
 static bool stays(struct pl_lap *lap, int i, const struct pl_step *step)
 {
@@ -18,12 +13,12 @@ static bool stays(struct pl_lap *lap, int i, const struct pl_step *step)
 	if (step->op->order(step->params, &o, NULL) < 0)
 		return false;
 	first = step->op->at(step->params, &o, 0);
-	if (at >= first &&
-		at - first >= o.n_out - 1) { /* the last one: nothing behind it need be read */
+	/* the last one: nothing behind it need be read */
+	if (at >= first && at - first >= o.n_out - 1) {
 		lap->is_dealt = true;
 		lap->has_next = false;
 	}
-	return at >= first && at - first < o.n_out;
+	return pl_step_keeps(step, &o, at);
 }
 
 /* Points the rows of a step's outputs at its rooms in the slot. */
@@ -91,7 +86,7 @@ int pl_postmain_run(struct pl_flow *f, struct pl_lap *lap, struct pl_sample *sam
 
 		if (i == f->plan->batch_at)
 			continue;
-		if (is_streaming(step)) {
+		if (pl_step_is_order(step)) {
 			if (!stays(lap, i, step))
 				return 0;
 			continue;
@@ -197,7 +192,7 @@ void pl_postmain_resume(struct pl_flow *f, struct pl_lap *lap)
 		const struct pl_step *step = &f->plan->post.step[i];
 		struct pl_order o = {.n_in = UINT64_MAX};
 
-		if (!is_streaming(step) || step->op->order(step->params, &o, NULL) < 0)
+		if (!pl_step_is_order(step) || step->op->order(step->params, &o, NULL) < 0)
 			continue;
 		n += step->op->at(step->params, &o, 0);
 		lap->passed[i] = n;

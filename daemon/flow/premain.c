@@ -5,16 +5,10 @@
 
 #define NAME_BYTES 1024
 
-/* take, skip, shuffle: a map of positions. Everything else looks at the record. */
-static bool is_order(const struct pl_step *step)
-{
-	return step->op->order != NULL;
-}
-
 /* Order steps that also work on a stream of unknown length: what stays is one run of positions. */
 static bool is_streaming(const struct pl_step *step)
 {
-	return strcmp(step->op->name, "take") == 0 || strcmp(step->op->name, "skip") == 0;
+	return step->op->stages & PL_STAGE_POST;
 }
 
 static int open_order(struct pl_premain *p, int i, uint64_t n_in, struct pl_err *err)
@@ -39,12 +33,8 @@ static int pull(struct pl_premain *p, int i, struct pl_sample *sample, struct pl
 	void (*trace)(void *context, const char *label, const char *value) = p->steps->trace;
 	int r;
 
-	if (is_order(step)) {
-		uint64_t at = p->passed[i]++;
-		uint64_t first = step->op->at(step->params, &p->order[i], 0);
-
-		return at >= first && at - first < p->order[i].n_out;
-	}
+	if (pl_step_is_order(step))
+		return pl_step_keeps(step, &p->order[i], p->passed[i]++);
 	if (p->is_quiet)
 		p->steps->trace = NULL;
 	r = pl_steps_run(p->steps, &one, sample, &failed, err);
@@ -106,10 +96,8 @@ static int collect(struct pl_premain *p, int low, int high, struct pl_err *err)
 	if (p->n_positions > PL_PREMAIN_COLLECT_MAX)
 		return pl_err_set(err, -E2BIG,
 			"pre_main: an order step after a filter needs a list of what passed, and "
-			"the "
-			"source has more than %u records: put the filter behind it",
+			"the source has more than %u records: put the filter behind it",
 			PL_PREMAIN_COLLECT_MAX);
-
 	for (uint64_t at = 0; at < p->n_positions; at++) {
 		uint64_t index = map_back(p, p->n_mapped, low, at);
 
@@ -151,9 +139,9 @@ static int next_counting(const struct pl_premain *p, int at)
 	for (; at < p->plan->pre.n; at++) {
 		const struct pl_step *step = &p->plan->pre.step[at];
 
-		if (seen && is_order(step) && !is_streaming(step))
+		if (seen && pl_step_is_order(step) && !is_streaming(step))
 			return at;
-		seen = seen || !is_order(step);
+		seen = seen || !pl_step_is_order(step);
 	}
 	return -1;
 }
@@ -161,7 +149,7 @@ static int next_counting(const struct pl_premain *p, int at)
 /* Opens the order steps from `at` that can be mapped; returns the index of the first that can't. */
 static int open_mapped(struct pl_premain *p, int at, struct pl_err *err)
 {
-	for (; at < p->plan->pre.n && is_order(&p->plan->pre.step[at]); at++) {
+	for (; at < p->plan->pre.n && pl_step_is_order(&p->plan->pre.step[at]); at++) {
 		int r = open_order(p, at, p->n_positions, err);
 
 		if (r < 0)
@@ -174,7 +162,7 @@ static int open_mapped(struct pl_premain *p, int at, struct pl_err *err)
 static int open_pulled(struct pl_premain *p, int from, int to, struct pl_err *err)
 {
 	for (int i = from; i < to; i++)
-		if (is_order(&p->plan->pre.step[i])) {
+		if (pl_step_is_order(&p->plan->pre.step[i])) {
 			int r = open_order(p, i, UINT64_MAX, err);
 
 			if (r < 0)

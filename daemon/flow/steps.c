@@ -217,3 +217,12 @@ void pl_steps_identify(const struct pl_plan *plan, struct pl_sample *sample)
 				.shape = {(int64_t)strlen(w->source)},
 				.stride = {1}};
 }
+
+char *pl_record_quote(const struct pl_plan *plan, const struct pl_listing *listing, uint64_t index,
+	char *out, size_t n)
+{
+	char name[1024] = "";
+
+	plan->source.op->describe(plan->source.params, listing, index, name, sizeof(name));
+	return pl_err_quote(out, n, name);
+}

@@ -1,6 +1,7 @@
 /* daemon/flow/steps.h - runs a list of steps on one sample. */
 #pragma once
 
+#include "daemon/kit/listing.h"
 #include "daemon/plan/plan.h"
 
 /* The prepared state of every step of a plan in this process, by step id, and where their time is
@@ -37,3 +38,23 @@ int pl_steps_run(struct pl_steps *s, const struct pl_step_list *list, struct pl_
 /* Sets _index, _key and _source in the sample where the plan uses them, from sample->where, which
  * must outlive it. */
 void pl_steps_identify(const struct pl_plan *plan, struct pl_sample *sample);
+
+/* What a message calls the record: its source's name for it, fit for one line of a terminal.
+ * Returns out (n bytes). */
+char *pl_record_quote(const struct pl_plan *plan, const struct pl_listing *listing, uint64_t index,
+	char *out, size_t n);
+
+/* take, skip, shuffle: a map of positions; everything else looks at the record. */
+static inline bool pl_step_is_order(const struct pl_step *step)
+{
+	return step->op->order != NULL;
+}
+
+/* Whether an opened take or skip keeps the sample that reached it at position `at`: one run of
+ * positions stays. */
+static inline bool pl_step_keeps(const struct pl_step *step, const struct pl_order *o, uint64_t at)
+{
+	uint64_t first = step->op->at(step->params, o, 0);
+
+	return at >= first && at - first < o->n_out;
+}

@@ -29,11 +29,8 @@ static struct pl_lap *add_lap(struct pl_stream *s, struct pl_err *err)
 		return NULL;
 	}
 	lap->epoch = (uint32_t)s->next_epoch;
-	lap->premain.steps = &f->pre_steps;
-	lap->premain.scratch = &f->scratch;
-	lap->premain.source_state = f->source_state;
 	pl_trace_for(s);
-	if (pl_premain_open(&lap->premain, f->plan, f->listing, lap->epoch, err) < 0) {
+	if (pl_flow_premain(f, &lap->premain, lap->epoch, err) < 0) {
 		destroy_lap(lap);
 		return NULL;
 	}
@@ -325,15 +322,14 @@ static bool why_worker(const struct pl_stream *s, char *text, size_t n)
 		const struct pl_progress_worker *p = &f->progress->worker[w];
 		uint64_t record = p->record, since = p->since_ns;
 		const char *step = step_name(f, p->step, &f->plan->worker);
-		char name[512] = "", quoted[512];
+		char name[512];
 
 		if (p->shard != first->id || record == PL_PROGRESS_IDLE ||
 			first->state != PL_SHARD_DEALT)
 			continue;
-		f->plan->source.op->describe(
-			f->plan->source.params, f->listing, record, name, sizeof(name));
 		snprintf(text, n, "worker %u (pid %u) is in %s of %s, %.1f s since it began", w,
-			p->pid, step ? step : "reading", pl_err_quote(quoted, sizeof(quoted), name),
+			p->pid, step ? step : "reading",
+			pl_record_quote(f->plan, f->listing, record, name, sizeof(name)),
 			since ? (double)(pl_now_ns() - since) / 1e9 : 0.0);
 		return true;
 	}
