@@ -20,6 +20,7 @@ enum pl_param_kind {
 	PL_PARAM_INTS,     /* struct pl_param_ints */
 	PL_PARAM_TEXTS,    /* struct pl_param_texts: one text or a list */
 	PL_PARAM_MAP,      /* struct pl_param_map: name: number */
+	PL_PARAM_TEXT_MAP, /* struct pl_param_text_map: name: text */
 	PL_PARAM_VALUES,   /* struct pl_param_values: a list of scalars, all integer, all float, or
 			      text */
 	PL_PARAM_EXPR,  /* const char *: an expression (LANGUAGE rule 9); compiled by the op's infer
@@ -65,6 +66,15 @@ struct pl_param_map {
 	struct {
 		const char *key;
 		double value;
+	} v[PL_PARAM_LIST_MAX];
+};
+
+/* Entries as written; a text is borrowed from the plan. */
+struct pl_param_text_map {
+	int n;
+	struct {
+		const char *key;
+		const char *text;
 	} v[PL_PARAM_LIST_MAX];
 };
 

@@ -27,6 +27,7 @@ static void write_list(FILE *out, const struct pl_param *p, const void *member)
 	const struct pl_param_ints *ints = member;
 	const struct pl_param_texts *texts = member;
 	const struct pl_param_map *map = member;
+	const struct pl_param_text_map *text_map = member;
 
 	if (p->kind == PL_PARAM_FLOATS)
 		for (int i = 0; i < floats->n; i++)
@@ -37,6 +38,12 @@ static void write_list(FILE *out, const struct pl_param *p, const void *member)
 	if (p->kind == PL_PARAM_TEXTS)
 		for (int i = 0; i < texts->n; i++)
 			write_text(out, texts->v[i]);
+	if (p->kind == PL_PARAM_TEXT_MAP) {
+		for (int i = 0; i < text_map->n; i++) {
+			write_text(out, text_map->v[i].key);
+			write_text(out, text_map->v[i].text);
+		}
+	}
 	if (p->kind == PL_PARAM_MAP) {
 		for (int i = 0; i < map->n; i++) {
 			write_text(out, map->v[i].key);
@@ -85,6 +92,7 @@ static void write_member(FILE *out, const struct pl_param *p, const void *member
 	case PL_PARAM_INTS:
 	case PL_PARAM_TEXTS:
 	case PL_PARAM_MAP:
+	case PL_PARAM_TEXT_MAP:
 		write_list(out, p, member);
 		break;
 	case PL_PARAM_STEPS:

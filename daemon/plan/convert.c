@@ -279,6 +279,26 @@ static bool set_map(const struct conversion *v)
 	return is_ok;
 }
 
+static bool set_text_map(const struct conversion *v)
+{
+	struct pl_param_text_map *map = v->member;
+	const struct pl_node *node = v->node;
+
+	map->n = 0;
+	if (node->kind != PL_NODE_MAP)
+		return refuse_kind(v, node);
+	if (node->n > PL_PARAM_LIST_MAX)
+		return refuse(v, node, "has more than 64 entries");
+	for (int i = 0; i < node->n; i++) {
+		if (node->item[i]->kind != PL_NODE_TEXT)
+			return refuse_kind(v, node->item[i]);
+		map->v[i].key = node->key[i]->text;
+		map->v[i].text = node->item[i]->text;
+	}
+	map->n = node->n;
+	return true;
+}
+
 static bool set_values(const struct conversion *v)
 {
 	const struct pl_node *node = v->node;
@@ -313,6 +333,7 @@ static const struct {
 	[PL_PARAM_INTS] = {"a whole number or a list of them", set_ints},
 	[PL_PARAM_TEXTS] = {"a text or a list of texts", set_texts},
 	[PL_PARAM_MAP] = {"a map of name: number", set_map},
+	[PL_PARAM_TEXT_MAP] = {"a map of name: text", set_text_map},
 	[PL_PARAM_VALUES] = {"a list of single values", set_values},
 	[PL_PARAM_EXPR] = {"an expression", set_text},
 	[PL_PARAM_STEPS] = {"a list of steps", NULL},

@@ -28,24 +28,38 @@ int pl_regular_open(int dir_fd, const char *path, int *fd, uint64_t *bytes, stru
 	return 0;
 }
 
-int pl_regular_read(int fd, void *to, size_t n, struct pl_err *err)
+int pl_regular_read_at(int fd, uint64_t offset, void *to, size_t n, struct pl_err *err)
 {
 	size_t at = 0;
-	struct stat st;
 
+	if (n > INT64_MAX - offset)
+		return pl_err_set(err, -EOVERFLOW, "no file reaches that far");
 	while (at < n) {
 		size_t want = n - at < READ_MAX ? n - at : READ_MAX;
-		ssize_t r = pread(fd, (char *)to + at, want, (off_t)at);
+		ssize_t r = pread(fd, (char *)to + at, want, (off_t)(offset + at));
 
 		if (r < 0 && errno == EINTR)
 			continue;
 		if (r < 0)
-			return pl_err_set(err, -errno, "%s at byte %zu", strerror(errno), at);
+			return pl_err_set(err, -errno, "%s at byte %llu", strerror(errno),
+				(unsigned long long)(offset + at));
 		if (r == 0)
 			return pl_err_set(err, -EIO,
-				"it was cut to %zu of %zu bytes while it was read", at, n);
+				"it was cut to %llu of %llu bytes while it was read",
+				(unsigned long long)(offset + at),
+				(unsigned long long)(offset + n));
 		at += (size_t)r;
 	}
+	return 0;
+}
+
+int pl_regular_read(int fd, void *to, size_t n, struct pl_err *err)
+{
+	struct stat st;
+	int r = pl_regular_read_at(fd, 0, to, n, err);
+
+	if (r)
+		return r;
 	if (fstat(fd, &st))
 		return pl_err_set(err, -errno, "%s", strerror(errno));
 	if ((uint64_t)st.st_size != n)
