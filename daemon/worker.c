@@ -276,6 +276,7 @@ static int prepare(struct pl_worker *w, struct pl_err *err)
 	pl_scratch_init(&w->scratch, SCRATCH_MAX);
 	w->sample.scratch = &w->scratch;
 	w->sample.where.source = w->plan->source.name;
+	w->sample.source_rows = w->plan->source.rows;
 	w->n_varying = pl_deliver_n_varying(&w->plan->layout);
 	w->shapes = calloc((size_t)PL_SHARD_MAX * (size_t)(w->n_varying ? w->n_varying : 1),
 		PL_SHAPE_WORDS * sizeof(int64_t));

@@ -142,3 +142,19 @@ void *pl_sample_alloc(struct pl_sample *s, int field, size_t n)
 	return n > 0 && n <= s->room[field].bytes ? s->room[field].data
 						  : pl_scratch_alloc(s->scratch, n);
 }
+
+static bool is_alike(const struct pl_tensor *a, const struct pl_tensor *b)
+{
+	return a->dtype == b->dtype && a->rank == b->rank &&
+	       memcmp(a->shape, b->shape, (size_t)a->rank * sizeof(a->shape[0])) == 0;
+}
+
+void *pl_sample_place(struct pl_sample *s, int field, const struct pl_tensor *value)
+{
+	const struct pl_tensor *row = &s->row[field];
+
+	if (row->data && s->source_rows >> field & 1 && is_alike(row, value) &&
+		pl_tensor_is_contiguous(row))
+		return row->data;
+	return pl_sample_alloc(s, field, (size_t)pl_tensor_bytes(value));
+}

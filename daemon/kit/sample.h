@@ -49,8 +49,15 @@ struct pl_sample {
 	struct pl_tensor value[PL_FIELDS_MAX];
 	struct pl_tensor row[PL_FIELDS_MAX];
 	struct pl_room room[PL_FIELDS_MAX];
+	uint64_t source_rows; /* fields that no step changes: the source may write into `row` */
 	struct pl_scratch *scratch;
 };
+
+/*
+ * Room for a contiguous value of `field` with the dtype and shape of `value`: where it is delivered
+ * when that is known and alike, else as pl_sample_alloc. For sources; steps ask pl_run_out.
+ */
+void *pl_sample_place(struct pl_sample *s, int field, const struct pl_tensor *value);
 
 /* n bytes for a value of `field`: its room in the batch when it has one that is large enough, else
  * scratch (NULL as pl_scratch_alloc). */

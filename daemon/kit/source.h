@@ -13,10 +13,13 @@
 struct pl_listing_writer; /* daemon/kit/listing.h */
 struct pl_listing;
 
+#define PL_FIELD_NAME_MAX 64
+
 /* One field a source delivers. `is_known`: pre-main may use it, for it is known without reading
- * data. */
+ * data. `name` NULL: it is own_name, for names that were read from a file. */
 struct pl_source_field {
 	const char *name;
+	char own_name[PL_FIELD_NAME_MAX];
 	struct pl_type type;
 	bool is_known;
 };
@@ -36,10 +39,14 @@ struct pl_source_op {
 
 	int (*check)(void *params, struct pl_err *err);
 
-	/* Fills fields[0..PL_FIELDS_MAX) and *n. Runs in the probe, before listing. Names may point
-	 * into params. */
-	int (*fields)(
-		const void *params, struct pl_source_field *fields, int *n, struct pl_err *err);
+	/*
+	 * Fills fields[0..PL_FIELDS_MAX), which are zero, and *n. Runs in the probe, before
+	 * listing, and may read the first file's head to learn columns, dtypes and shapes; what it
+	 * found is sealed with the plan, and a file listed later that differs is an error of `list`
+	 * or of the record. Names may point into params. 0 or -errno with err.
+	 */
+	int (*fields)(const void *params, const char *dir, struct pl_source_field *fields, int *n,
+		struct pl_err *err);
 
 	/*
 	 * Lists every record in source order; may take long, may block on a file system. Runs in

@@ -79,12 +79,15 @@ struct pl_build {
 };
 
 /*
- * Makes box->plan from box->root, telling every fault. `resolved`: memory and worker count were
- * fixed when the plan was sealed (0: choose now). False when there were errors.
+ * Makes box->plan from box->root, telling every fault. `resolved`: memory, worker count and the
+ * source's fields were fixed when the plan was sealed (0: choose now, ask the source). False when
+ * there were errors.
  */
 struct pl_resolved {
 	int64_t memory;
 	int64_t n_workers;
+	int n_fields;
+	const struct pl_source_field *fields;
 };
 bool pl_plan_build(
 	struct pl_plan_box *box, struct pl_diag *diag, const struct pl_resolved *resolved);
@@ -96,7 +99,7 @@ const char *pl_field_text(const struct pl_build *b, int field, char *out, size_t
 bool pl_settings_read(struct pl_build *b, const struct pl_resolved *resolved);
 
 /* source_use.c: `source:`, and the fields it brings. */
-bool pl_source_read(struct pl_build *b);
+bool pl_source_read(struct pl_build *b, const struct pl_resolved *resolved);
 
 /* steps.c: a list of steps to placed, parameterised steps without fields. False: errors were told.
  */

@@ -59,7 +59,8 @@ static void add_deliveries(struct pl_build *b)
 	}
 }
 
-/* The last step that writes a delivered field for every sample writes it into the batch. */
+/* The last step that writes a delivered field for every sample writes it into the batch; where
+ * there is none, the source. */
 static void mark_rows(struct pl_build *b)
 {
 	const struct pl_layout *layout = &b->plan->layout;
@@ -68,6 +69,8 @@ static void mark_rows(struct pl_build *b)
 		int field = layout->delivery[i].field;
 		int writer = b->worker_end.row_writer[field];
 
+		if (b->worker_end.writer[field] < 0)
+			b->plan->source.rows |= (uint64_t)1 << field;
 		for (int k = 0; k < b->plan->worker.n; k++) {
 			struct pl_step *step = &b->plan->worker.step[k];
 

@@ -75,6 +75,7 @@ struct loader {
 	const struct pl_sealed_node *node;
 	const uint32_t *item;
 	const uint32_t *start;
+	const struct pl_sealed_field *field;
 	const char *chars;
 	struct pl_plan_box *box;
 };
@@ -97,16 +98,19 @@ static bool loader_check(struct loader *l)
 {
 	const struct pl_sealed_head *h = l->head;
 
-	if (h->version != PL_SEALED_VERSION || h->n_nodes == 0 || h->n_texts > PL_TEXTS_MAX)
+	if (h->version != PL_SEALED_VERSION || h->n_nodes == 0 || h->n_texts > PL_TEXTS_MAX ||
+		h->n_fields > PL_FIELDS_MAX)
 		return false;
 	if (!is_inside(l, h->nodes_offset, h->n_nodes, sizeof(struct pl_sealed_node)) ||
 		!is_inside(l, h->items_offset, h->n_items, sizeof(uint32_t)) ||
+		!is_inside(l, h->fields_offset, h->n_fields, sizeof(struct pl_sealed_field)) ||
 		!is_inside(l, h->text_offset, (uint64_t)h->n_texts + 2, sizeof(uint32_t)) ||
 		!is_inside(l, h->chars_offset, h->n_chars, 1))
 		return false;
 	l->node = (const void *)(l->data + h->nodes_offset);
 	l->item = (const void *)(l->data + h->items_offset);
 	l->start = (const void *)(l->data + h->text_offset);
+	l->field = (const void *)(l->data + h->fields_offset);
 	l->chars = l->data + h->chars_offset;
 	return h->n_chars > 0 && l->chars[h->n_chars - 1] == '\0';
 }
@@ -127,7 +131,8 @@ static struct pl_node *load_node(const struct loader *l, uint32_t number)
 	uint64_t n_items = (uint64_t)sealed->n * (sealed->kind == PL_NODE_MAP ? 2 : 1);
 	struct pl_node *node;
 
-	if (sealed->kind < PL_NODE_TEXT || sealed->kind > PL_NODE_MAP)
+	if (sealed->kind < PL_NODE_TEXT || sealed->kind > PL_NODE_MAP || sealed->file < -1 ||
+		sealed->line < 0 || sealed->column < 0)
 		return NULL;
 	if (sealed->kind == PL_NODE_TEXT ? sealed->n != 0
 					 : sealed->first > l->head->n_items ||
@@ -195,16 +200,46 @@ static bool load_texts(struct loader *l)
 	return plan->file && plan->dir;
 }
 
+static bool is_type_sane(const struct pl_type *type)
+{
+	if (type->kind < PL_KIND_TENSOR || type->kind >= PL_KIND_END || type->rank < 0 ||
+		type->rank > PL_RANK_MAX || pl_dtype_size(type->dtype) == 0)
+		return false;
+	for (int i = 0; i < type->rank; i++)
+		if (type->shape[i] < -1)
+			return false;
+	return true;
+}
+
+/* The source's fields into `out` [PL_FIELDS_MAX]. */
+static bool load_fields(const struct loader *l, struct pl_source_field *out)
+{
+	for (uint64_t i = 0; i < l->head->n_fields; i++) {
+		out[i].name = load_text(l, l->field[i].name);
+		out[i].type = l->field[i].type;
+		out[i].is_known = l->field[i].is_known;
+		if (!out[i].name || !is_type_sane(&out[i].type))
+			return false;
+	}
+	return true;
+}
+
 /* The stages again, on the resolved tree. A fault here means that another build wrote the plan. */
 static int rebuild(struct loader *l, struct pl_err *err)
 {
-	struct pl_resolved resolved = {.memory = l->head->memory, .n_workers = l->head->n_workers};
+	struct pl_source_field fields[PL_FIELDS_MAX] = {0};
+	struct pl_resolved resolved = {
+		.memory = l->head->memory,
+		.n_workers = l->head->n_workers,
+		.n_fields = (int)l->head->n_fields,
+		.fields = fields,
+	};
 	struct pl_diag *diag = pl_diag_create();
 	int rc = 0;
 
 	if (!diag)
 		return pl_err_set(err, -ENOMEM, "out of memory");
-	if (resolved.memory <= 0 || resolved.n_workers <= 0) {
+	if (resolved.memory <= 0 || resolved.n_workers <= 0 || !load_fields(l, fields)) {
 		rc = refuse(err, "its numbers are damaged");
 	} else if (!pl_plan_build(l->box, diag, &resolved)) {
 		char *text = pl_diag_render(diag);

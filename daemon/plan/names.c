@@ -59,13 +59,11 @@ static const struct later sources[] = {
 	{"csv", SOON},
 	{"jsonl", SOON},
 	{"mix", SOON},
-	{"npy", SOON},
 	{"parquet", LATER},
 	{"python", SOON},
 	{"tar", SOON},
 	{"text", SOON},
 	{"tfrecord", LATER},
-	{"tokens", SOON},
 	{"zip", SOON},
 };
 

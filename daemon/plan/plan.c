@@ -66,7 +66,7 @@ bool pl_plan_build(
 	b->root = box->root;
 	is_ok = pl_settings_read(b, resolved);
 	is_ok &= parse_stages(b);
-	has_source = pl_source_read(b);
+	has_source = pl_source_read(b, resolved);
 	is_ok &= has_source;
 	if (has_source)
 		is_ok &= pl_check(b);

@@ -104,6 +104,7 @@ struct pl_source_use {
 	int n_fields;
 	int field[PL_FIELDS_MAX]; /* field number of the source's i-th field; -1: nobody uses it */
 	struct pl_source_field declared[PL_FIELDS_MAX];
+	uint64_t rows; /* fields (by number) that are delivered as the source gives them */
 };
 
 struct pl_plan {

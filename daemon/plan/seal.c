@@ -17,6 +17,7 @@ struct sealer {
 	struct sink nodes;
 	struct sink items;
 	struct sink starts;
+	struct sink fields;
 	struct sink chars;
 	bool is_full; /* out of memory, or too large */
 };
@@ -26,6 +27,7 @@ static void sealer_finish(struct sealer *s)
 	free(s->nodes.data);
 	free(s->items.data);
 	free(s->starts.data);
+	free(s->fields.data);
 	free(s->chars.data);
 }
 
@@ -73,6 +75,19 @@ static void put_start(struct sealer *s, const char *text)
 
 	if (!s->is_full)
 		memcpy(s->starts.data + at, &start, sizeof(start));
+}
+
+static void put_field(struct sealer *s, const struct pl_source_field *field)
+{
+	size_t at = sink_grow(s, &s->fields, sizeof(struct pl_sealed_field));
+	struct pl_sealed_field sealed;
+
+	memset(&sealed, 0, sizeof(sealed)); /* equal plans, equal bytes: padding too */
+	sealed.name = put_text(s, field->name);
+	sealed.is_known = field->is_known;
+	sealed.type = field->type;
+	if (!s->is_full)
+		memcpy(s->fields.data + at, &sealed, sizeof(sealed));
 }
 
 static uint32_t put_node(struct sealer *s, const struct pl_node *node);
@@ -162,13 +177,15 @@ static struct pl_sealed_head head_of(const struct sealer *s, const struct pl_pla
 		.n_nodes = (uint32_t)(s->nodes.used / sizeof(struct pl_sealed_node)),
 		.n_items = (uint32_t)(s->items.used / sizeof(uint32_t)),
 		.n_texts = (uint32_t)plan->n_texts,
+		.n_fields = s->fields.used / sizeof(struct pl_sealed_field),
 		.n_chars = s->chars.used,
 		.memory = plan->memory,
 		.n_workers = plan->n_workers,
 	};
 
 	head.nodes_offset = pl_align_up(sizeof(struct pl_plan_card) + sizeof(head), 8);
-	head.items_offset = head.nodes_offset + s->nodes.used;
+	head.fields_offset = head.nodes_offset + s->nodes.used;
+	head.items_offset = head.fields_offset + s->fields.used;
 	head.text_offset = head.items_offset + s->items.used;
 	head.chars_offset = head.text_offset + s->starts.used;
 	return head;
@@ -203,6 +220,7 @@ static int write_all(int fd, const struct sealer *s, struct pl_plan_card *card,
 		{card, sizeof(*card), 0},
 		{head, sizeof(*head), sizeof(*card)},
 		{s->nodes.data, s->nodes.used, head->nodes_offset},
+		{s->fields.data, s->fields.used, head->fields_offset},
 		{s->items.data, s->items.used, head->items_offset},
 		{s->starts.data, s->starts.used, head->text_offset},
 		{s->chars.data, s->chars.used, head->chars_offset},
@@ -235,6 +253,8 @@ int pl_plan_seal(const struct pl_plan *plan)
 	put_start(&s, plan->dir);
 	for (int i = 0; i < plan->n_texts; i++)
 		put_start(&s, plan->text_name[i] ? plan->text_name[i] : "");
+	for (int i = 0; i < plan->source.n_fields; i++)
+		put_field(&s, &plan->source.declared[i]);
 	if (s.is_full || !card)
 		return -ENOMEM;
 	rc = card_fill(card, plan);

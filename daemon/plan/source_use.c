@@ -111,7 +111,9 @@ static bool read_common(struct pl_build *b, const struct pl_node *source, int ki
 static bool add_field(struct pl_build *b, const struct pl_source_field *field, int i)
 {
 	struct pl_source_use *use = &b->plan->source;
-	int number = pl_field_number(b, field->name);
+	const char *own = field->name ? field->name : field->own_name;
+	const char *name = pl_pool_text(b->pool, own, strlen(own));
+	int number = name ? pl_field_number(b, name) : -1;
 
 	if (number < 0) {
 		pl_diag_error(b->diag, use->at, "source '%s': more than %d fields", use->op->name,
@@ -119,28 +121,39 @@ static bool add_field(struct pl_build *b, const struct pl_source_field *field, i
 		return false;
 	}
 	use->declared[i] = *field;
+	use->declared[i].name = name;
 	use->field[i] = number;
 	b->plan->source_type[number] = field->type;
 	return true;
 }
 
-/* The fields of the source first, then _index, _key and _source. */
-static bool add_fields(struct pl_build *b)
+/* As they were sealed, or as the source says now. */
+static bool add_source_fields(struct pl_build *b, const struct pl_resolved *resolved)
 {
-	static const char *const standing[] = {"_index", "_key", "_source"};
 	struct pl_source_use *use = &b->plan->source;
 	struct pl_source_field fields[PL_FIELDS_MAX] = {0};
+	const struct pl_source_field *found = resolved->fields ? resolved->fields : fields;
+	int n = resolved->n_fields;
 	struct pl_err err = {0};
-	int n = 0;
 
-	if (use->op->fields(use->params, fields, &n, &err) < 0) {
+	if (!resolved->fields && use->op->fields(use->params, b->plan->dir, fields, &n, &err) < 0) {
 		pl_diag_error(b->diag, use->at, "source '%s': %s", use->op->name, err.text);
 		return false;
 	}
 	for (int i = 0; i < n; i++)
-		if (!add_field(b, &fields[i], i))
+		if (!add_field(b, &found[i], i))
 			return false;
 	use->n_fields = n;
+	return true;
+}
+
+/* The fields of the source first, then _index, _key and _source. */
+static bool add_fields(struct pl_build *b, const struct pl_resolved *resolved)
+{
+	static const char *const standing[] = {"_index", "_key", "_source"};
+
+	if (!add_source_fields(b, resolved))
+		return false;
 	b->standing = b->plan->n_fields;
 	for (int i = 0; i < 3; i++) {
 		int number = pl_field_number(b, standing[i]);
@@ -153,7 +166,7 @@ static bool add_fields(struct pl_build *b)
 	return true;
 }
 
-bool pl_source_read(struct pl_build *b)
+bool pl_source_read(struct pl_build *b, const struct pl_resolved *resolved)
 {
 	const struct pl_node *source = pl_node_find(b->root, "source");
 	struct pl_source_use *use = &b->plan->source;
@@ -185,5 +198,5 @@ bool pl_source_read(struct pl_build *b)
 	}
 	is_ok = read_common(b, source, position);
 	is_ok &= read_params(b, kind, source->kind == PL_NODE_MAP ? source->item[position] : NULL);
-	return is_ok && add_fields(b);
+	return is_ok && add_fields(b, resolved);
 }

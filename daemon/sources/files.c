@@ -85,8 +85,8 @@ static int files_check(void *data, struct pl_err *err)
 	return 0;
 }
 
-static int files_fields(
-	const void *data, struct pl_source_field *fields, int *n, struct pl_err *err)
+static int files_fields(const void *data, const char *dir, struct pl_source_field *fields, int *n,
+	struct pl_err *err)
 {
 	const struct files_params *p = data;
 

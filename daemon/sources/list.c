@@ -30,7 +30,8 @@ static int list_check(void *data, struct pl_err *err)
 	return 0;
 }
 
-static int list_fields(const void *data, struct pl_source_field *fields, int *n, struct pl_err *err)
+static int list_fields(const void *data, const char *dir, struct pl_source_field *fields, int *n,
+	struct pl_err *err)
 {
 	const struct list_params *p = data;
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "daemon/sources/regular.h"
@@ -13,11 +14,20 @@ void pl_open_files_init(struct pl_open_files *o, const struct pl_record_listing 
 	*o = (struct pl_open_files){.listing = listing};
 }
 
+static void release(const struct pl_open_files *o, struct pl_open_file *f)
+{
+	if (f->used_at == 0)
+		return;
+	if (f->map)
+		munmap(f->map, o->listing->file[f->number].bytes);
+	close(f->fd);
+	*f = (struct pl_open_file){0};
+}
+
 void pl_open_files_finish(struct pl_open_files *o)
 {
 	for (int i = 0; i < PL_OPEN_FILES_MAX; i++)
-		if (o->file[i].used_at)
-			close(o->file[i].fd);
+		release(o, &o->file[i]);
 	*o = (struct pl_open_files){.listing = o->listing};
 }
 
@@ -54,7 +64,8 @@ static int check_unchanged(const struct pl_record_file *listed, int fd, struct p
 	return 0;
 }
 
-int pl_open_files_get(struct pl_open_files *o, size_t number, int *fd, struct pl_err *err)
+static int acquire(
+	struct pl_open_files *o, size_t number, struct pl_open_file **out, struct pl_err *err)
 {
 	struct pl_open_file *f = place_for(o, number);
 	PL_AUTO_CLOSE int opened = -1;
@@ -68,13 +79,40 @@ int pl_open_files_get(struct pl_open_files *o, size_t number, int *fd, struct pl
 			r = check_unchanged(&o->listing->file[number], opened, err);
 		if (r)
 			return r;
-		if (f->used_at)
-			close(f->fd);
+		release(o, f);
 		f->number = number;
 		f->fd = pl_steal_fd(&opened);
 	}
 	f->used_at = ++o->n_uses;
-	*fd = f->fd;
+	*out = f;
+	return 0;
+}
+
+int pl_open_files_get(struct pl_open_files *o, size_t number, int *fd, struct pl_err *err)
+{
+	struct pl_open_file *f = NULL;
+	int r = acquire(o, number, &f, err);
+
+	if (!r)
+		*fd = f->fd;
+	return r;
+}
+
+int pl_open_files_map(struct pl_open_files *o, size_t number, const void **data, struct pl_err *err)
+{
+	struct pl_open_file *f = NULL;
+	int r = acquire(o, number, &f, err);
+	void *map;
+
+	if (r)
+		return r;
+	if (!f->map) {
+		map = mmap(NULL, o->listing->file[number].bytes, PROT_READ, MAP_SHARED, f->fd, 0);
+		if (map == MAP_FAILED)
+			return pl_err_set(err, -errno, "it can't be mapped: %s", strerror(errno));
+		f->map = map;
+	}
+	*data = f->map;
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 struct pl_open_file {
 	size_t number; /* in the listing */
 	int fd;
+	void *map;        /* all of it, read-only; NULL: not asked for yet */
 	uint64_t used_at; /* a count of uses; 0: this place is free */
 };
 
@@ -31,4 +32,11 @@ int pl_open_files_get(
 
 /* Reads exactly n bytes at `offset`. 0, -EIO with err at the end of the file, or as get. */
 int pl_open_files_read(struct pl_open_files *o, size_t number, uint64_t offset, void *to, size_t n,
+	struct pl_err *err) PL_MUST_CHECK;
+
+/*
+ * The whole file, mapped read-only: *data is valid until as many other files were used. Bytes of a
+ * file that is cut short meanwhile raise SIGBUS. 0, or -errno with err.
+ */
+int pl_open_files_map(struct pl_open_files *o, size_t number, const void **data,
 	struct pl_err *err) PL_MUST_CHECK;

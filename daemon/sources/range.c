@@ -41,8 +41,8 @@ static int range_check(void *data, struct pl_err *err)
 	return 0;
 }
 
-static int range_fields(
-	const void *data, struct pl_source_field *fields, int *n, struct pl_err *err)
+static int range_fields(const void *data, const char *dir, struct pl_source_field *fields, int *n,
+	struct pl_err *err)
 {
 	fields[0] = (struct pl_source_field){
 		.name = "value", .type = pl_type_scalar(PL_I64), .is_known = true};

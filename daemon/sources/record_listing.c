@@ -2,6 +2,7 @@
 #include "daemon/sources/record_listing.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 enum { SECTION_PATHS = 1, SECTION_FILES, SECTION_PLACES };
@@ -41,8 +42,10 @@ int pl_record_listing_open(
 	r->n_files = files_bytes / sizeof(*r->file);
 	if (r->paths_bytes == 0 || r->paths[r->paths_bytes - 1] || r->n_files == 0 ||
 		files_bytes % sizeof(*r->file) || r->file[0].first != 0 ||
-		places_bytes / sizeof(*r->place) != r->n_records)
+		(places_bytes && places_bytes / sizeof(*r->place) != r->n_records))
 		return pl_err_set(err, -EINVAL, "the listing is not one of records");
+	if (places_bytes == 0)
+		r->place = NULL;
 	return 0;
 }
 
@@ -74,4 +77,35 @@ const char *pl_record_listing_path(const struct pl_record_listing *r, size_t fil
 
 	/* The last byte of the section is a NUL: an offset inside reads a text that ends inside. */
 	return at < r->paths_bytes ? r->paths + at : "";
+}
+
+/* The file with its folder: enough to know it by, and short. */
+static const char *short_path(const char *path)
+{
+	const char *at = path + strlen(path);
+	int n_slashes = 0;
+
+	while (at > path && (n_slashes += at[-1] == '/') < 2)
+		at--;
+	return at;
+}
+
+void pl_record_listing_describe(
+	const struct pl_listing *l, uint64_t index, const char *what, char *out, size_t n)
+{
+	struct pl_record_listing r;
+	const char *path;
+	size_t file;
+
+	if (pl_record_listing_open(&r, l, NULL) || index >= r.n_records) {
+		snprintf(out, n, "record %llu", (unsigned long long)index);
+		return;
+	}
+	file = pl_record_listing_file_of(&r, index);
+	path = short_path(pl_record_listing_path(&r, file));
+	if (what)
+		snprintf(out, n, "%s %s %llu", path, what,
+			(unsigned long long)(index - r.file[file].first));
+	else
+		snprintf(out, n, "%s", path);
 }

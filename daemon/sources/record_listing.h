@@ -8,7 +8,8 @@
  * kept, so that a reader notices another file under the same name.
  *
  * Section 1: paths, each with its NUL. 2: struct pl_record_file by file. 3: u64 by record, its
- * place: an offset in the file, or what else the source needs. 4 to 7 are the source's own.
+ * place: an offset in the file, or what else the source needs; empty when places are arithmetic
+ * (add the count to w->n_records then). 4 to 7 are the source's own.
  */
 struct pl_record_file {
 	uint64_t first; /* its first record; the next file's first ends it */
@@ -32,7 +33,7 @@ struct pl_record_listing {
 	size_t n_files;
 	const char *paths;
 	size_t paths_bytes;
-	const uint64_t *place;
+	const uint64_t *place; /* NULL: the listing has none */
 	uint64_t n_records;
 };
 
@@ -48,3 +49,10 @@ uint64_t pl_record_listing_end(const struct pl_record_listing *r, size_t file);
 
 /* Absolute path of a file; "" when the listing is broken. */
 const char *pl_record_listing_path(const struct pl_record_listing *r, size_t file);
+
+/*
+ * What an error calls a record: its file's path from the last slash but one on, and its number in
+ * the file ("train/a.npy row 17"; `what` NULL: the file alone). For pl_source_op.describe.
+ */
+void pl_record_listing_describe(
+	const struct pl_listing *l, uint64_t index, const char *what, char *out, size_t n);

@@ -4,7 +4,9 @@
 const struct pl_source_op *const pl_sources[] = {
 	&pl_source_files,
 	&pl_source_list,
+	&pl_source_npy,
 	&pl_source_range,
+	&pl_source_tokens,
 };
 
 const size_t pl_n_sources = PL_ARRAY_LEN(pl_sources);

@@ -5,4 +5,6 @@
 
 extern const struct pl_source_op pl_source_files;
 extern const struct pl_source_op pl_source_list;
+extern const struct pl_source_op pl_source_npy;
 extern const struct pl_source_op pl_source_range;
+extern const struct pl_source_op pl_source_tokens;

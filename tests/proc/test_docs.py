@@ -1,5 +1,5 @@
 """Every example in README.md, HACKING.md and config/ does what it says: run from an installed tree, as a reader would."""
-import glob, os, re, shutil, subprocess, sys
+import glob, os, re, shutil, struct, subprocess, sys
 from jobs import *
 
 CASES = os.path.join(ROOT, "tests", "golden", "cases")
@@ -69,12 +69,23 @@ def test_install_has_everything():
             assert glob.glob(os.path.join(prefix, "**", name + "*"), recursive=True), name
 
 
+def records(house):
+    """The small data files that examples name."""
+    with open(house.path("tokens.bin"), "wb") as f:
+        f.write(struct.pack("<1000H", *range(1000)))
+    for k in range(2):
+        head = "{'descr': '<f4', 'fortran_order': False, 'shape': (5, 3), }".ljust(117) + "\n"
+        with open(house.path(f"rows-0{k}.npy"), "wb") as f:
+            f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack("<15f", *range(15)))
+
+
 def test_every_example_pipeline_checks_and_runs():
     examples = sorted(glob.glob(os.path.join(ROOT, "config", "pipelines", "*.yaml")))
     assert len(examples) >= 5
     for path in examples:
         with House() as house:
             photographs(house)
+            records(house)
             for f in examples:
                 shutil.copy(f, house.dir)
             name = os.path.basename(path)

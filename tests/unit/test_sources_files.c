@@ -276,14 +276,14 @@ Test(sources_files, fields)
 	int n;
 
 	files_set(&f, "p", true);
-	cr_expect_eq(pl_source_files.fields(f.params, fields, &n, NULL), 0);
+	cr_expect_eq(pl_source_files.fields(f.params, "/", fields, &n, NULL), 0);
 	cr_expect_eq(n, 2);
 	cr_expect_str_eq(fields[0].name, "data");
 	cr_expect(fields[0].type.kind == PL_KIND_BYTES && !fields[0].is_known);
 	cr_expect_str_eq(fields[1].name, "label");
 	cr_expect(fields[1].type.kind == PL_KIND_SCALAR && fields[1].is_known);
 	files_set(&f, "p", false);
-	cr_expect_eq(pl_source_files.fields(f.params, fields, &n, NULL), 0);
+	cr_expect_eq(pl_source_files.fields(f.params, "/", fields, &n, NULL), 0);
 	cr_expect_eq(n, 1);
 }
 

@@ -38,7 +38,7 @@ static struct pl_type type_of(struct pl_param_values *values)
 
 	cr_assert_eq(op->params_size, sizeof(*values));
 	cr_expect_eq(op->check(values, NULL), 0);
-	cr_expect_eq(op->fields(values, fields, &n, NULL), 0);
+	cr_expect_eq(op->fields(values, "/", fields, &n, NULL), 0);
 	cr_expect(n == 1 && fields[0].is_known);
 	cr_expect_str_eq(fields[0].name, "value");
 	return fields[0].type;

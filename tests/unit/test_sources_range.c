@@ -28,7 +28,7 @@ Test(sources_range, lists_and_reads)
 
 	set(params, 1000000, -3);
 	cr_expect_eq(op->check(params, NULL), 0);
-	cr_expect_eq(op->fields(params, fields, &n, NULL), 0);
+	cr_expect_eq(op->fields(params, "/", fields, &n, NULL), 0);
 	cr_expect_eq(n, 1);
 	cr_expect_str_eq(fields[0].name, "value");
 	cr_expect(fields[0].is_known && fields[0].type.dtype == PL_I64 && fields[0].type.rank == 0);
