@@ -53,6 +53,13 @@ static const struct pl_param keys[] = {
 		.help = "for listing one source",
 	},
 	{
+		.key = "plugins",
+		.kind = PL_PARAM_TEXTS,
+		MEMBER(plugins),
+		.def = "",
+		.help = "shared objects with more steps and sources: absolute paths",
+	},
+	{
 		.key = "log",
 		.kind = PL_PARAM_CHOICE,
 		MEMBER(log),

@@ -7,6 +7,7 @@
 struct pl_config {
 	struct pl_pool pool; /* the texts */
 	struct pl_param_texts pipelines;
+	struct pl_param_texts plugins;
 	const char *socket; /* NULL: the default */
 	int64_t memory_max;
 	int64_t probe_timeout_ns;

@@ -15,6 +15,22 @@ static int run_probe(void *context)
 	return pl_probe_run(context);
 }
 
+static int refuse_probe(void *context, const char *text)
+{
+	const struct pl_probe_order *order = context;
+	struct pl_probe_result head = {.exit_status = 78};
+
+	return pl_task_answer(order->out, &head, text, -1) < 0 ? 1 : 0;
+}
+
+static int refuse_lister(void *context, const char *text)
+{
+	const struct pl_lister_order *order = context;
+	struct pl_probe_result head = {.exit_status = 78};
+
+	return pl_task_answer(order->out, &head, text, -1) < 0 ? 1 : 0;
+}
+
 static int run_lister(void *context)
 {
 	return pl_lister_run(context);
@@ -140,6 +156,7 @@ void pl_instance_probe(struct pl_instance *i)
 	struct pl_child child = {.name = "pl:probe",
 		.role = "probe",
 		.run = run_probe,
+		.refuse = refuse_probe,
 		.context = &order,
 		.n_keep = 1,
 		.keep = {&order.out}};
@@ -260,6 +277,7 @@ void pl_instance_list(struct pl_instance *i)
 		.role = role,
 		.nice = (int)i->card->nice,
 		.run = run_lister,
+		.refuse = refuse_lister,
 		.context = &order,
 		.n_keep = 2,
 		.keep = {&order.out, &order.plan_fd}};

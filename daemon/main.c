@@ -4,6 +4,7 @@
 
 #include "daemon/check.h"
 #include "daemon/config.h"
+#include "daemon/kit/plugin.h"
 #include "daemon/supervisor.h"
 #include "daemon/sys/log.h"
 
@@ -135,10 +136,53 @@ static int run_machine(const struct command_line *line)
 		pl_log_role("supervisor");
 		if (!options.socket && config.socket && *config.socket)
 			options.socket = config.socket;
+		options.plugins = config.plugins;
 		status = pl_supervisor_run(&options);
 	}
 	pl_config_finish(&config);
 	pl_diag_destroy(diag);
+	return status;
+}
+
+/* A user's own processes take plugins from the environment: paths with ':' between. `copy` keeps
+ * the texts. */
+static int plugins_of_user(struct pl_param_texts *plugins, char **copy)
+{
+	const char *text = getenv("PIPELOADER_PLUGINS");
+	char *rest = NULL;
+
+	*copy = strdup(text ? text : "");
+	if (!*copy)
+		return usage_error("out of memory", "");
+	for (char *path = strtok_r(*copy, ":", &rest); path; path = strtok_r(NULL, ":", &rest)) {
+		if (plugins->n == PL_PARAM_LIST_MAX)
+			return usage_error("too many plugins: ", text);
+		plugins->v[plugins->n++] = path;
+	}
+	return 0;
+}
+
+/* For what this very process does with steps: the plugins of the config, else the user's. */
+static int load_plugins(const struct command_line *line)
+{
+	PL_CLEANUP(pl_config_finish) struct pl_config config = {0};
+	struct pl_diag *diag = pl_diag_create();
+	PL_AUTO_FREE char *text = NULL, *copy = NULL;
+	struct pl_err err = {0};
+	int status = 0;
+
+	if (line->config && diag && !pl_config_read(&config, line->config, diag)) {
+		text = pl_diag_render(diag);
+		fprintf(stderr, "%s\n", text ? text : "out of memory");
+		status = EX_CONFIG_STATUS;
+	} else if (!line->config) {
+		status = plugins_of_user(&config.plugins, &copy);
+	}
+	pl_diag_destroy(diag);
+	if (status == 0 && pl_plugins_load(&config.plugins, &err) < 0) {
+		fprintf(stderr, "pipeloaderd: %s\n", err.text);
+		status = EX_CONFIG_STATUS;
+	}
 	return status;
 }
 
@@ -150,7 +194,11 @@ static int run_job(const struct command_line *line)
 		.n_settings = line->n_settings,
 		.settings = line->settings,
 		.socket = line->socket};
+	PL_AUTO_FREE char *copy = NULL;
+	int status = plugins_of_user(&options.plugins, &copy);
 
+	if (status)
+		return status;
 	pl_log_open(PL_LOG_JOURNAL, PL_LOG_INFO);
 	pl_log_role("job");
 	return pl_supervisor_run(&options);
@@ -165,15 +213,19 @@ static struct pl_check_order check_order(const struct command_line *line)
 static int run_check(const struct command_line *line)
 {
 	struct pl_check_order order = check_order(line);
+	int status = load_plugins(line);
 
-	return pl_check_run(&order);
+	return status ? status : pl_check_run(&order);
 }
 
 static int run_graph(const struct command_line *line)
 {
 	static const char *const formats[] = {"text", "dot", "json"};
 	struct pl_check_order order = check_order(line);
+	int status = load_plugins(line);
 
+	if (status)
+		return status;
 	for (size_t i = 0; i < PL_ARRAY_LEN(formats); i++) {
 		if (line->format && strcmp(line->format, formats[i]) != 0)
 			continue;
@@ -185,12 +237,20 @@ static int run_graph(const struct command_line *line)
 
 static int run_ops(const struct command_line *line)
 {
+	int status = load_plugins(line);
+
+	if (status)
+		return status;
 	pl_dump_ops(stdout, line->is_json != NULL);
 	return fflush(stdout) != 0;
 }
 
 static int run_sources(const struct command_line *line)
 {
+	int status = load_plugins(line);
+
+	if (status)
+		return status;
 	pl_dump_sources(stdout, line->is_json != NULL);
 	return fflush(stdout) != 0;
 }

@@ -1,4 +1,5 @@
 /* daemon/supervisor.c - the process that bears all others: its loop, its end, and the only fork. */
+#include "daemon/kit/plugin.h"
 #include "daemon/supervisor.h"
 
 #include <errno.h>
@@ -38,11 +39,18 @@ void pl_supervisor_drop(struct sd_event_source **source)
 
 _Noreturn static void be_child(struct pl_supervisor *s, const struct pl_child *child)
 {
+	struct pl_err err = {0};
 	int r = pl_born(child, (pid_t)s->pid, s->options->is_job);
 
 	if (r < 0)
 		_exit(1);
-	_exit(child->run(child->context));
+	r = pl_plugins_load(&s->options->plugins, &err);
+	if (r == 0)
+		_exit(child->run(child->context));
+	if (child->refuse)
+		_exit(child->refuse(child->context, err.text));
+	pl_log(PL_LOG_ERROR, "can't start error=\"%s\"", err.text);
+	_exit(1);
 }
 
 pid_t pl_supervisor_fork(struct pl_supervisor *s, const struct pl_child *child)

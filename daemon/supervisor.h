@@ -47,6 +47,7 @@ struct pl_supervisor_options {
 	int n_settings;
 	const struct pl_setting *settings; /* job: --set */
 	const char *config;                /* the daemon's own file, or NULL */
+	struct pl_param_texts plugins;     /* loaded by every child, never here */
 	const char *socket; /* path or "@name"; NULL: listening descriptor handed in, else the
 			       default path */
 };
@@ -108,6 +109,9 @@ struct pl_child {
 			 finds its new numbers here */
 	const struct pl_birth *birth; /* whose arena and progress page it inherits; NULL: none */
 	int (*run)(void *context);
+	/* Instead of run when it can't begin, and why; its result is the exit status. NULL: the log
+	 * is told. */
+	int (*refuse)(void *context, const char *text);
 	void *context;
 };
 

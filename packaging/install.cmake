@@ -11,6 +11,11 @@ install(TARGETS pipeloader_static EXPORT pipeloader-static
 set(PL_HEADERS ${CMAKE_INSTALL_INCLUDEDIR}/pipeloader)
 install(FILES ${PROJECT_SOURCE_DIR}/client/pipeloader.h DESTINATION ${PL_HEADERS})
 install(FILES ${PROJECT_SOURCE_DIR}/proto/tensor/tensor.h DESTINATION ${PL_HEADERS}/proto/tensor)
+foreach(header base err) # with daemon/kit, what plugins are written against
+  install(FILES ${PROJECT_SOURCE_DIR}/proto/${header}.h DESTINATION ${PL_HEADERS}/proto)
+endforeach()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/daemon/kit DESTINATION ${PL_HEADERS}/daemon
+    FILES_MATCHING PATTERN "*.h")
 install(FILES ${PROJECT_SOURCE_DIR}/proto/einops/einops.h DESTINATION ${PL_HEADERS}/proto/einops)
 
 # The directories may be given absolute (Debian) or below the prefix.

@@ -3,6 +3,8 @@
 
 #include "proto/base.h"
 
+#pragma GCC visibility push(default) /* plugins call these */
+
 /*
  * Functions return 0, or a negative errno forwarded untouched, or a positive NAMED condition that
  * the caller handles. Where a human can act, a struct pl_err also carries one line (or several, for
@@ -27,3 +29,5 @@ int pl_err_prefix(struct pl_err *err, const char *format, ...) PL_PRINTF(2, 3);
  * bytes in messages.
  */
 char *pl_err_quote(char *out, size_t n, const char *text);
+
+#pragma GCC visibility pop

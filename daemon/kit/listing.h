@@ -4,6 +4,8 @@
 
 #include "proto/err.h"
 
+#pragma GCC visibility push(default) /* plugins call these */
+
 #define PL_LISTING_SECTIONS 8
 
 /*
@@ -60,3 +62,5 @@ const void *pl_listing_section_at(const struct pl_listing *l, int s, size_t *n);
 
 /* Name of class `label` (< n_classes). Walks the names: not for hot paths. */
 const char *pl_listing_class(const struct pl_listing *l, uint32_t label);
+
+#pragma GCC visibility pop

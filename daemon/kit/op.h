@@ -5,6 +5,8 @@
 #include "daemon/kit/param.h"
 #include "daemon/kit/sample.h"
 
+#pragma GCC visibility push(default) /* plugins call these */
+
 #define PL_OP_ABI 1
 
 /* Where a step may stand. */
@@ -155,3 +157,5 @@ struct pl_op {
 /* The explicit, sorted, immutable table of steps (daemon/ops/table.c). */
 extern const struct pl_op *const pl_ops[];
 extern const size_t pl_n_ops;
+
+#pragma GCC visibility pop

@@ -1,19 +1,41 @@
 /* daemon/kit/registry.c - finds a step or a source by its name in the immutable tables. */
 #include "daemon/kit/registry.h"
 
+#include <stdatomic.h>
+
 #define NAME_MAX_COMPARED 63
+
+static _Atomic(const struct pl_registry *) published;
+
+struct pl_registry pl_registry(void)
+{
+	const struct pl_registry *r = atomic_load_explicit(&published, memory_order_acquire);
+
+	return r ? *r : (struct pl_registry){pl_ops, pl_n_ops, pl_sources, pl_n_sources};
+}
+
+const struct pl_registry *pl_registry_publish(const struct pl_registry *r)
+{
+	const struct pl_registry *before = NULL;
+
+	return atomic_compare_exchange_strong_explicit(
+		       &published, &before, r, memory_order_acq_rel, memory_order_acquire)
+		       ? r
+		       : before;
+}
 
 const struct pl_op *pl_op_find(const char *name)
 {
+	struct pl_registry r = pl_registry();
 	size_t low = 0;
-	size_t high = pl_n_ops;
+	size_t high = r.n_ops;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		int c = strcmp(name, pl_ops[middle]->name);
+		int c = strcmp(name, r.op[middle]->name);
 
 		if (c == 0)
-			return pl_ops[middle];
+			return r.op[middle];
 		if (c < 0)
 			high = middle;
 		else
@@ -24,15 +46,16 @@ const struct pl_op *pl_op_find(const char *name)
 
 const struct pl_source_op *pl_source_find(const char *name)
 {
+	struct pl_registry r = pl_registry();
 	size_t low = 0;
-	size_t high = pl_n_sources;
+	size_t high = r.n_sources;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		int c = strcmp(name, pl_sources[middle]->name);
+		int c = strcmp(name, r.source[middle]->name);
 
 		if (c == 0)
-			return pl_sources[middle];
+			return r.source[middle];
 		if (c < 0)
 			high = middle;
 		else
@@ -124,12 +147,12 @@ static const char *name_at(const void *context, size_t i)
 
 static const char *op_at(const void *context, size_t i)
 {
-	return pl_ops[i]->name;
+	return ((const struct pl_registry *)context)->op[i]->name;
 }
 
 static const char *source_at(const void *context, size_t i)
 {
-	return pl_sources[i]->name;
+	return ((const struct pl_registry *)context)->source[i]->name;
 }
 
 const char *pl_nearest_of(const char *name, size_t n, const char *const *names)
@@ -139,10 +162,14 @@ const char *pl_nearest_of(const char *name, size_t n, const char *const *names)
 
 const char *pl_op_nearest(const char *name)
 {
-	return pl_nearest(name, pl_n_ops, op_at, NULL);
+	struct pl_registry r = pl_registry();
+
+	return pl_nearest(name, r.n_ops, op_at, &r);
 }
 
 const char *pl_source_nearest(const char *name)
 {
-	return pl_nearest(name, pl_n_sources, source_at, NULL);
+	struct pl_registry r = pl_registry();
+
+	return pl_nearest(name, r.n_sources, source_at, &r);
 }

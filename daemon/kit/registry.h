@@ -3,8 +3,27 @@
 
 #include "daemon/kit/source.h"
 
-/* The entry of that name, or NULL. Binary search; any thread, at any time, for the tables never
- * change. */
+/*
+ * Steps and sources by name, sorted. The tables that this daemon was built with, or, once plugins
+ * were loaded (daemon/kit/plugin.h), others that have the plugins' too: published whole, once, and
+ * never changed or freed after, so that any thread may hold one for ever.
+ */
+struct pl_registry {
+	const struct pl_op *const *op;
+	size_t n_ops;
+	const struct pl_source_op *const *source;
+	size_t n_sources;
+};
+
+struct pl_registry pl_registry(void);
+
+/*
+ * Puts `r`, which must live as long as the process, in place of what is built in, unless that was
+ * done before. What is in place afterwards: r or the earlier one. For daemon/kit/plugin.c.
+ */
+const struct pl_registry *pl_registry_publish(const struct pl_registry *r);
+
+/* The entry of that name, or NULL. Binary search; any thread, at any time. */
 const struct pl_op *pl_op_find(const char *name);
 const struct pl_source_op *pl_source_find(const char *name);
 

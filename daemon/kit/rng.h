@@ -3,6 +3,8 @@
 
 #include "proto/base.h"
 
+#pragma GCC visibility push(default) /* plugins call these */
+
 /*
  * Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC
  * 2011). A key names the place of the draw (seed, step, view), a counter names the sample (epoch,
@@ -61,3 +63,5 @@ uint64_t pl_permutation_at(const struct pl_permutation *p, uint64_t i);
 
 /* The position that goes to i: the inverse of pl_permutation_at; i < n. */
 uint64_t pl_permutation_find(const struct pl_permutation *p, uint64_t i);
+
+#pragma GCC visibility pop

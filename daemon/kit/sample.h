@@ -4,6 +4,8 @@
 #include "daemon/kit/rng.h"
 #include "daemon/kit/type.h"
 
+#pragma GCC visibility push(default) /* plugins call these */
+
 /* Fields of a whole pipeline, views counted apart; more is a load error. */
 #define PL_FIELDS_MAX 64
 
@@ -62,3 +64,5 @@ void *pl_sample_place(struct pl_sample *s, int field, const struct pl_tensor *va
 /* n bytes for a value of `field`: its room in the batch when it has one that is large enough, else
  * scratch (NULL as pl_scratch_alloc). */
 void *pl_sample_alloc(struct pl_sample *s, int field, size_t n);
+
+#pragma GCC visibility pop

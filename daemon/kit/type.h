@@ -5,6 +5,8 @@
 #include "proto/err.h"
 #include "proto/tensor/tensor.h"
 
+#pragma GCC visibility push(default) /* plugins call these */
+
 /* Which steps apply to a field by default. The numbers are part of the wire protocol: append only.
  */
 enum pl_kind {
@@ -64,3 +66,5 @@ int64_t pl_type_bytes_of(const struct pl_type *type);
 
 /* Writes "image u8 [?, ?, 3]" into out (n bytes with NUL); returns out. */
 char *pl_type_format(char *out, size_t n, const struct pl_type *type);
+
+#pragma GCC visibility pop

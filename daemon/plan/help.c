@@ -17,13 +17,16 @@ struct entry {
 
 static struct entry op_entry(size_t i)
 {
-	return (struct entry){pl_ops[i]->name, pl_ops[i]->help, pl_ops[i]->params, pl_ops[i]};
+	const struct pl_op *op = pl_registry().op[i];
+
+	return (struct entry){op->name, op->help, op->params, op};
 }
 
 static struct entry source_entry(size_t i)
 {
-	return (struct entry){
-		pl_sources[i]->name, pl_sources[i]->help, pl_sources[i]->params, NULL};
+	const struct pl_source_op *op = pl_registry().source[i];
+
+	return (struct entry){op->name, op->help, op->params, NULL};
 }
 
 static const char *range_text(const struct pl_param *p, char *out, size_t n)
@@ -162,7 +165,7 @@ static void dump_entries(FILE *out, size_t n, struct entry (*at)(size_t i), bool
 
 void pl_dump_ops(FILE *out, bool is_json)
 {
-	dump_entries(out, pl_n_ops, op_entry, is_json);
+	dump_entries(out, pl_registry().n_ops, op_entry, is_json);
 	if (!is_json)
 		fputs("every step that takes fields: field=by kind, to=in place; in workers p=1, "
 		      "draw=one for all fields\n"
@@ -174,7 +177,7 @@ void pl_dump_ops(FILE *out, bool is_json)
 
 void pl_dump_sources(FILE *out, bool is_json)
 {
-	dump_entries(out, pl_n_sources, source_entry, is_json);
+	dump_entries(out, pl_registry().n_sources, source_entry, is_json);
 	if (is_json)
 		return;
 	fputs("every source:\n", out);

@@ -185,18 +185,20 @@ static json_t *named(const char *name, json_t *value, const char *help)
 
 static json_t *steps_schema(void)
 {
+	struct pl_registry registry = pl_registry();
 	json_t *forms = json_array();
 	json_t *bare = json_array();
 
-	for (size_t i = 0; i < pl_n_ops; i++) {
-		const struct pl_param *obvious = pl_params_obvious(pl_ops[i]->params);
-		json_t *map = params_schema(pl_ops[i]->params);
+	for (size_t i = 0; i < registry.n_ops; i++) {
+		const struct pl_param *obvious = pl_params_obvious(registry.op[i]->params);
+		json_t *map = params_schema(registry.op[i]->params);
 
-		add_common(map, pl_ops[i]);
-		json_array_append_new(bare, json_string(pl_ops[i]->name));
-		json_array_append_new(forms,
-			named(pl_ops[i]->name, obvious ? any_of(param_schema(obvious), map) : map,
-				pl_ops[i]->help));
+		add_common(map, registry.op[i]);
+		json_array_append_new(bare, json_string(registry.op[i]->name));
+		json_array_append_new(
+			forms, named(registry.op[i]->name,
+				       obvious ? any_of(param_schema(obvious), map) : map,
+				       registry.op[i]->help));
 	}
 	json_array_append_new(forms, named("use", typed("string"), "a list under define"));
 	json_array_append_new(forms, named("include", typed("string"), "a list in another file"));
@@ -206,15 +208,16 @@ static json_t *steps_schema(void)
 
 static json_t *source_schema(void)
 {
+	struct pl_registry registry = pl_registry();
 	json_t *properties = json_object();
 
-	for (size_t i = 0; i < pl_n_sources; i++) {
-		const struct pl_param *obvious = pl_params_obvious(pl_sources[i]->params);
-		json_t *map = params_schema(pl_sources[i]->params);
+	for (size_t i = 0; i < registry.n_sources; i++) {
+		const struct pl_param *obvious = pl_params_obvious(registry.source[i]->params);
+		json_t *map = params_schema(registry.source[i]->params);
 		json_t *value = obvious ? any_of(param_schema(obvious), map) : map;
 
-		json_object_set_new(value, "description", json_string(pl_sources[i]->help));
-		json_object_set_new(properties, pl_sources[i]->name, value);
+		json_object_set_new(value, "description", json_string(registry.source[i]->help));
+		json_object_set_new(properties, registry.source[i]->name, value);
 	}
 	for (const struct pl_param *p = pl_settings_source; p->key; p++)
 		json_object_set_new(properties, p->key, param_schema(p));

@@ -62,10 +62,11 @@ static struct pl_names shape_names(void)
 static const char *step_like(const char *key)
 {
 	const char *near = pl_op_nearest(key);
+	struct pl_registry r = pl_registry();
 
-	for (size_t i = 0; !near && i < pl_n_ops; i++)
-		if (strncmp(key, pl_ops[i]->name, strlen(pl_ops[i]->name)) == 0)
-			near = pl_ops[i]->name;
+	for (size_t i = 0; !near && i < r.n_ops; i++)
+		if (strncmp(key, r.op[i]->name, strlen(r.op[i]->name)) == 0)
+			near = r.op[i]->name;
 	return near;
 }
 

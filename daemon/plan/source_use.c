@@ -8,6 +8,7 @@
 static void unknown_source(struct pl_build *b, const struct pl_node *name)
 {
 	const char *later = pl_names_later_source(name->text);
+	struct pl_registry registry = pl_registry();
 	struct pl_names names = {0};
 	char hint[800];
 
@@ -15,8 +16,8 @@ static void unknown_source(struct pl_build *b, const struct pl_node *name)
 		pl_diag_error(b->diag, name->at, "source '%s' is %s", name->text, later);
 		return;
 	}
-	for (size_t i = 0; i < pl_n_sources; i++)
-		pl_names_add(&names, pl_sources[i]->name);
+	for (size_t i = 0; i < registry.n_sources; i++)
+		pl_names_add(&names, registry.source[i]->name);
 	pl_diag_error(b->diag, name->at, "unknown source '%s'%s", name->text,
 		pl_names_hint(&names, name->text, hint, sizeof(hint)));
 }

@@ -45,6 +45,7 @@ static void unknown_step(
 	struct pl_build *b, const struct pl_node *name, const struct pl_steps_at *at)
 {
 	const char *later = pl_names_later_step(name->text);
+	struct pl_registry registry = pl_registry();
 	struct pl_names names = {0};
 	char quoted[80];
 	char hint[1200];
@@ -56,8 +57,8 @@ static void unknown_step(
 		pl_diag_error(b->diag, name->at, "step '%s' is %s", quoted, later);
 		return;
 	}
-	for (size_t i = 0; i < pl_n_ops; i++)
-		pl_names_add(&names, pl_ops[i]->name);
+	for (size_t i = 0; i < registry.n_ops; i++)
+		pl_names_add(&names, registry.op[i]->name);
 	pl_names_add(&names, "use");
 	pl_names_add(&names, "include");
 	pl_diag_error(b->diag, name->at, "unknown step '%s'%s", quoted,

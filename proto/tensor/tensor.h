@@ -9,6 +9,8 @@
 extern "C" {
 #endif
 
+#pragma GCC visibility push(default) /* plugins of the daemon call these */
+
 /* Ranks up to 16 everywhere; a longer shape is refused with -EINVAL, never cut. */
 #define PL_RANK_MAX 16
 
@@ -100,6 +102,8 @@ uint16_t pl_f32_to_bf16(float f);
  * returns out.
  */
 char *pl_shape_format(char *out, size_t n, int rank, const int64_t *shape);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }
