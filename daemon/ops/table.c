@@ -17,6 +17,8 @@ const struct pl_op *const pl_ops[] = {
 	&pl_op_random_flip,
 	&pl_op_random_resized_crop,
 	&pl_op_rearrange,
+	&pl_op_reduce,
+	&pl_op_repeat,
 	&pl_op_resize,
 	&pl_op_select,
 	&pl_op_shuffle,

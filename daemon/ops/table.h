@@ -18,6 +18,8 @@ extern const struct pl_op pl_op_random_crop;
 extern const struct pl_op pl_op_random_flip;
 extern const struct pl_op pl_op_random_resized_crop;
 extern const struct pl_op pl_op_rearrange;
+extern const struct pl_op pl_op_reduce;
+extern const struct pl_op pl_op_repeat;
 extern const struct pl_op pl_op_resize;
 extern const struct pl_op pl_op_select;
 extern const struct pl_op pl_op_shuffle;

@@ -117,7 +117,8 @@ static bool refuse_ragged(struct pl_build *b, const struct pl_step *step)
 static bool infer_batched(struct pl_build *b, struct pl_step *step)
 {
 	const struct pl_batch_params *batch = batch_params(b);
-	struct pl_state other = b->state;
+	const struct pl_state before = b->state;
+	struct pl_state other = before;
 	struct pl_err err = {0};
 
 	if (refuse_ragged(b, step))
@@ -140,7 +141,7 @@ static bool infer_batched(struct pl_build *b, struct pl_step *step)
 	}
 	if (batch->drop_last)
 		return true;
-	other = b->state;
+	other = before;
 	set_batch_axis(b, &other, -1);
 	return run_infer(b, step, &other, &err) == 0 || tell(b, step, &err);
 }

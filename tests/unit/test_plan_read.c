@@ -374,3 +374,17 @@ Test(plan_read, list_values_are_a_column)
 	cr_assert_eq(plan->source.declared[0].type.kind, PL_KIND_TEXT);
 	pl_plan_destroy(plan);
 }
+
+/* Types are judged for a full batch and for a short one: each time from what came in. */
+Test(plan_read, a_step_after_batch_may_change_the_rank_in_place)
+{
+	struct pl_plan *plan = good_plan(DECODED
+		"  - resize: {size: 8}\n  - select: image\npost_main:\n  - batch: 4\n"
+		"  - repeat: {field: image, pattern: \"b h w c -> b n h w c\", axes: {n: 2}}\n"
+		"  - reduce: {field: image, pattern: \"b n h w c -> b c\", op: max}\n");
+
+	cr_assert_str_eq(
+		type_after(plan, &plan->post.step[1], "image"), "tensor u8 [?, 2, 8, 8, 3]");
+	cr_assert_str_eq(type_after(plan, &plan->post.step[2], "image"), "tensor u8 [?, 3]");
+	pl_plan_destroy(plan);
+}
