@@ -11,10 +11,21 @@ int pl_err_set(struct pl_err *err, int code, const char *format, ...)
 	if (!err)
 		return code;
 	err->code = code;
+	err->param = NULL;
+	err->offset = 0;
 	va_start(args, format);
 	vsnprintf(err->text, sizeof(err->text), format, args);
 	va_end(args);
 	return code;
+}
+
+int pl_err_at(struct pl_err *err, const char *param, size_t offset)
+{
+	if (!err)
+		return 0;
+	err->param = param;
+	err->offset = offset;
+	return err->code;
 }
 
 int pl_err_prefix(struct pl_err *err, const char *format, ...)

@@ -12,12 +12,21 @@
  * on the way up. `err` may be NULL everywhere: then the text is lost and the code stays.
  */
 struct pl_err {
-	int code;        /* the negative errno that was returned with it; 0 = nothing set */
-	char text[2032]; /* NUL-terminated, valid UTF-8 not guaranteed, no final newline */
+	int code;          /* the negative errno that was returned with it; 0 = nothing set */
+	const char *param; /* static name of the parameter whose text is at fault; NULL: none */
+	size_t offset;     /* bytes into that text */
+	char text[2032];   /* NUL-terminated, valid UTF-8 not guaranteed, no final newline */
 };
 
 /* Writes text and code (negative errno), replacing what was there. Returns `code`. */
 int pl_err_set(struct pl_err *err, int code, const char *format, ...) PL_PRINTF(3, 4);
+
+/*
+ * Says that the fault stands in the text of a parameter (a pattern, an expression), `offset` bytes
+ * from its start: who knows where that text was written can show the very character. Until the next
+ * pl_err_set. Returns err's code.
+ */
+int pl_err_at(struct pl_err *err, const char *param, size_t offset);
 
 /* Puts text before what is there ("train.yaml:12:7: "). Returns err's code; too long texts lose
  * their end. */

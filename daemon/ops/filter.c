@@ -28,8 +28,9 @@ static const struct pl_param params[] = {
 
 static int report(struct pl_err *err, const struct pl_expr_error *error)
 {
-	return pl_err_set(err, error->err.code, "the expression, at character %zu: %s",
-		error->offset + 1, error->err.text);
+	(void)pl_err_set(err, error->err.code, "%s", error->err.text);
+	(void)pl_err_at(err, "expr", error->offset);
+	return error->err.code;
 }
 
 static int filter_infer(struct pl_infer *io, void *data, struct pl_err *err)

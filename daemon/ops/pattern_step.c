@@ -23,6 +23,18 @@ struct pattern_state {
 const char *const pl_pattern_reductions[] = {
 	"min", "max", "sum", "mean", "prod", "any", "all", NULL};
 
+/* At the character of the pattern, or at the lengths when they are to blame. */
+static int report(struct pl_err *err, int code, const struct pl_einops_error *error)
+{
+	bool is_length = error->code == PL_EINOPS_E_AXIS_NAME ||
+			 error->code == PL_EINOPS_E_AXIS_UNUSED ||
+			 error->code == PL_EINOPS_E_NEGATIVE;
+
+	(void)pl_err_set(err, code, "%s", error->reason);
+	(void)pl_err_at(err, is_length ? "axes" : "pattern", is_length ? 0 : error->column);
+	return code;
+}
+
 static int parse(enum pl_einops_op op, const struct pl_pattern_params *p,
 	struct pl_einops_pattern **out, struct pl_err *err)
 {
@@ -35,9 +47,7 @@ static int parse(enum pl_einops_op op, const struct pl_pattern_params *p,
 	struct pl_einops_error error;
 	int r = pl_einops_parse(&spec, out, &error);
 
-	return r ? pl_err_set(err, r, "the pattern, at character %zu: %s", error.column + 1,
-			   error.reason)
-		 : 0;
+	return r ? report(err, r, &error) : 0;
 }
 
 static size_t collect_axes(const struct pl_param_map *map, struct pl_einops_axis *axis)
@@ -57,7 +67,7 @@ int pl_pattern_check(enum pl_einops_op op, const struct pl_pattern_params *p, st
 
 		if (!(v >= 0 && v <= 0x1p53) || v != (double)(int64_t)v)
 			return pl_err_set(err, -EINVAL,
-				"the length of axis '%s' must be an integer", p->axes.v[i].key);
+				"axes: the length of '%s' must be an integer", p->axes.v[i].key);
 	}
 	r = parse(op, p, &pattern, err);
 	pl_einops_pattern_destroy(pattern);
@@ -97,7 +107,7 @@ static int infer_pair(const struct pl_einops_pattern *pattern, const struct pl_e
 	int r = pl_einops_infer(pattern, args, &result, &error);
 
 	if (r)
-		return pl_err_set(err, r, "%s", error.reason);
+		return report(err, r, &error);
 	out->dtype = result.dtype;
 	out->rank = result.rank;
 	memcpy(out->shape, result.shape, sizeof(out->shape));

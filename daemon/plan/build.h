@@ -150,5 +150,11 @@ int pl_cpus_available(void);
 /* fingerprint.c */
 void pl_fingerprint(struct pl_build *b);
 
+/*
+ * tell.c: an error that a step's check or infer gave: at the character of the parameter's text that
+ * it names (pl_err_at), at the parameter that its text begins with, else at the step.
+ */
+void pl_step_tell(struct pl_build *b, const struct pl_step *step, const struct pl_err *err);
+
 /* "step 'resize': " in the pool; "" when memory is out. */
 const char *pl_step_prefix(struct pl_build *b, const char *name);

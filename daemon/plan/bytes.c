@@ -101,3 +101,24 @@ bool pl_bytes_check(struct pl_diag *diag, int file, const char *text, size_t n)
 	}
 	return true;
 }
+
+size_t pl_bytes_of_column(const char *line, size_t n, int column)
+{
+	size_t at = 0;
+
+	for (int i = 1; i < column && at < n; i++) {
+		at++;
+		while (at < n && ((unsigned char)line[at] & 0xc0) == 0x80)
+			at++;
+	}
+	return at;
+}
+
+size_t pl_bytes_characters(const char *text, size_t n)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count += ((unsigned char)text[i] & 0xc0) != 0x80;
+	return count;
+}

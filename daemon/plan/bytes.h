@@ -17,3 +17,9 @@ bool pl_bytes_check(struct pl_diag *diag, int file, const char *text, size_t n);
 
 /* Length of the UTF-8 sequence that starts at text (1..4, within n bytes), or 0. */
 size_t pl_bytes_utf8(const char *text, size_t n);
+
+/* Where in a line of n bytes the character of that column (from 1) begins; at most n. */
+size_t pl_bytes_of_column(const char *line, size_t n, int column);
+
+/* How many characters n bytes of UTF-8 are. */
+size_t pl_bytes_characters(const char *text, size_t n);

@@ -31,41 +31,35 @@ static void mark_used(struct pl_build *b, uint64_t fields, enum pl_stage stage)
 		b->used_in_post |= fields;
 }
 
-/* Where in the value an expression's fault is: exact when the value stands in the file as it is. */
-static struct pl_place place_in_value(
-	const struct pl_build *b, const struct pl_node *value, size_t offset)
+static void tell_expr(struct pl_build *b, const struct pl_step *step, const struct pl_param *param,
+	const struct pl_expr_error *error)
 {
-	struct pl_place at = value->at;
-	size_t n;
-	const char *line = pl_diag_line(b->diag, at, &n);
-	size_t begin = (size_t)(at.column - 1) + value->is_quoted;
-	size_t length = strlen(value->text);
+	struct pl_err err;
 
-	if (begin + length <= n && memcmp(line + begin, value->text, length) == 0)
-		at.column += (int)(offset + value->is_quoted);
-	return at;
+	if (b->state.is_poisoned)
+		return;
+	(void)pl_err_set(&err, error->err.code, "%s%s", error->err.text,
+		b->note[step->id].stage == PL_STAGE_PRE
+			? " (pre_main knows only what needs no reading)"
+			: "");
+	(void)pl_err_at(&err, param->key, error->offset);
+	pl_step_tell(b, step, &err);
 }
 
 /* Compiles an expression against the live fields: its fields are used. */
 static bool check_expr(struct pl_build *b, struct pl_step *step, const struct pl_param *param)
 {
 	const struct pl_step_note *note = &b->note[step->id];
-	const struct pl_node *value = pl_node_find(note->args, param->key);
 	const char *text = *(const char **)((char *)step->params + param->offset);
 	struct pl_expr_error error = {0};
 	struct pl_expr *expr;
 
-	if (!text || !value)
+	if (!text || !pl_node_find(note->args, param->key))
 		return true;
 	expr = pl_expr_parse(text, b->plan->n_fields, b->plan->field_name, b->state.type,
 		b->state.is_live, is_op(step, "filter"), &error);
 	if (!expr) {
-		if (!b->state.is_poisoned)
-			pl_diag_error(b->diag, place_in_value(b, value, error.offset),
-				"step '%s': %s%s", step->op->name, error.err.text,
-				note->stage == PL_STAGE_PRE
-					? " (pre_main knows only what needs no reading)"
-					: "");
+		tell_expr(b, step, param, &error);
 		return false;
 	}
 	mark_used(b, pl_expr_fields(expr), note->stage);

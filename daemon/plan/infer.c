@@ -38,36 +38,10 @@ static int run_infer(
 	return step->op->infer ? step->op->infer(&io, step->params, err) : 0;
 }
 
-/* At the parameter that holds a pattern or an expression when the text is about it, else at the
- * step. */
-static struct pl_place place_of(
-	const struct pl_build *b, const struct pl_step *step, const char *text)
-{
-	const struct pl_step_note *note = &b->note[step->id];
-	const struct pl_node *pattern = pl_node_find(note->args, "pattern");
-	const struct pl_node *fields = pl_node_find(note->args, "fields");
-
-	if (pattern && strstr(text, "pattern"))
-		return pattern->at;
-	if (fields && strncmp(text, "no field", 8) == 0) {
-		for (int i = 0; fields->kind == PL_NODE_LIST && i < fields->n; i++) {
-			char quoted[80];
-
-			snprintf(quoted, sizeof(quoted), "no field '%.60s' here",
-				fields->item[i]->text);
-			if (strncmp(text, quoted, strlen(quoted)) == 0)
-				return fields->item[i]->at;
-		}
-		return fields->at;
-	}
-	return step->at;
-}
-
 static bool tell(struct pl_build *b, const struct pl_step *step, const struct pl_err *err)
 {
 	if (!b->state.is_poisoned)
-		pl_diag_error(b->diag, place_of(b, step, err->text), "step '%s': %s",
-			step->op->name, err->text);
+		pl_step_tell(b, step, err);
 	return false;
 }
 
@@ -120,13 +94,14 @@ static bool infer_batched(struct pl_build *b, struct pl_step *step)
 	const struct pl_state before = b->state;
 	struct pl_state other = before;
 	struct pl_err err = {0};
+	bool is_odd;
 
 	if (refuse_ragged(b, step))
 		return false;
 	set_batch_axis(b, &other, batch->size + 1);
-	if (run_infer(b, step, &other, &err) < 0)
-		return tell(b, step, &err);
-	if (run_infer(b, step, &b->state, &err) < 0)
+	is_odd = run_infer(b, step, &other, &err) < 0;
+	/* what doesn't fit the batch as it is, is told of that */
+	if (run_infer(b, step, &b->state, &err) < 0 || is_odd)
 		return tell(b, step, &err);
 	for (int i = 0; i < step->n; i++) {
 		if (b->state.ragged >> step->in[i] & 1 ||

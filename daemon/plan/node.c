@@ -1,6 +1,8 @@
 /* daemon/plan/node.c - a pipeline file as a tree of values that know their place. */
 #include "daemon/plan/node.h"
 
+#include "daemon/plan/bytes.h"
+
 struct pl_node *pl_node_text(struct pl_pool *pool, struct pl_place at, const char *text, size_t n)
 {
 	struct pl_node *node = pl_pool_alloc(pool, sizeof(*node));
@@ -44,6 +46,38 @@ struct pl_node *pl_node_find(const struct pl_node *map, const char *key)
 	int i = pl_node_position(map, key);
 
 	return i < 0 ? NULL : map->item[i];
+}
+
+/* What may follow a value: of a plain one, whatever ends it; of a quoted one, its other quote. */
+static bool is_end(const char *line, size_t at, size_t n, char quote)
+{
+	if (quote)
+		return at < n && line[at] == quote;
+	return at == n || strchr(" \t,]}:", line[at]);
+}
+
+bool pl_node_place(
+	const struct pl_diag *diag, const struct pl_node *node, size_t offset, struct pl_place *out)
+{
+	size_t length = strlen(node->text);
+	size_t n;
+	const char *line = pl_diag_line(diag, node->at, &n);
+	size_t begin = pl_bytes_of_column(line, n, node->at.column);
+	char quote = '\0';
+
+	*out = node->at;
+	if (node->kind != PL_NODE_TEXT || node->at.line < 1 || offset > length)
+		return false;
+	if (node->is_quoted) {
+		if (begin == n || !strchr("\"'", line[begin]))
+			return false;
+		quote = line[begin++];
+	}
+	if (length > n - begin || memcmp(line + begin, node->text, length) != 0 ||
+		!is_end(line, begin + length, n, quote))
+		return false;
+	out->column = (int)pl_bytes_characters(line, begin + offset) + 1;
+	return true;
 }
 
 const char *pl_node_kind_name(const struct pl_node *node)

@@ -36,6 +36,14 @@ struct pl_node *pl_node_branch(
 int pl_node_position(const struct pl_node *map, const char *key);
 struct pl_node *pl_node_find(const struct pl_node *map, const char *key);
 
+/*
+ * The place of byte `offset` of a TEXT node: exact when the text stands in the file as it is, plain
+ * or in quotes, on one line. False, and the node's own place, when it doesn't (escapes, several
+ * lines, something put in by $(name)).
+ */
+bool pl_node_place(const struct pl_diag *diag, const struct pl_node *node, size_t offset,
+	struct pl_place *out);
+
 /* "a text", "a list", "a map": what a message says was found. */
 const char *pl_node_kind_name(const struct pl_node *node);
 

@@ -185,26 +185,14 @@ static bool read_params(struct pl_build *b, struct pl_step *step, const struct p
 	return wrapped->key[0] && pl_params_fill(&c, op->params, wrapped, &others, step->params);
 }
 
-/* Parameters that don't fit together: told at the parameter that the text begins with, else at the
- * step. */
+/* Parameters that don't fit together. */
 static bool run_check(struct pl_build *b, struct pl_step *step)
 {
-	const struct pl_step_note *note = &b->note[step->id];
-	const struct pl_node *at = note->name;
 	struct pl_err err = {0};
 
 	if (!step->op->check || step->op->check(step->params, &err) == 0)
 		return true;
-	for (int i = 0; note->args && note->args->kind == PL_NODE_MAP && i < note->args->n; i++) {
-		const char *key = note->args->key[i]->text;
-		size_t n = strlen(key);
-
-		if (strncmp(err.text, key, n) == 0 && strchr(" [:", err.text[n]))
-			at = note->args->item[i];
-		if (strncmp(err.text, "the pattern", 11) == 0 && strcmp(key, "pattern") == 0)
-			at = note->args->item[i];
-	}
-	pl_diag_error(b->diag, at->at, "step '%s': %s", step->op->name, err.text);
+	pl_step_tell(b, step, &err);
 	return false;
 }
 

@@ -1,6 +1,8 @@
 /* daemon/plan/words.c - libyaml's problems told in plain words. */
 #include "daemon/plan/words.h"
 
+#include "daemon/plan/bytes.h"
+
 /*
  * libyaml names the rule of its grammar that failed, at the place where it noticed. People need the
  * mistake and its place, so each problem that people make has a function here that looks at the
@@ -14,18 +16,6 @@ struct words_look {
 	size_t n;
 	size_t at; /* byte of the problem in the line */
 };
-
-static size_t byte_of_column(const char *line, size_t n, int column)
-{
-	size_t at = 0;
-
-	for (int i = 1; i < column && at < n; i++) {
-		at++;
-		while (at < n && ((unsigned char)line[at] & 0xc0) == 0x80)
-			at++;
-	}
-	return at;
-}
 
 static char char_at(const struct words_look *l)
 {
@@ -257,7 +247,7 @@ void pl_yaml_tell(struct pl_diag *diag, const struct pl_yaml_problem *problem)
 	struct words_look look = {.diag = diag, .p = problem};
 
 	look.line = pl_diag_line(diag, problem->problem_at, &look.n);
-	look.at = byte_of_column(look.line, look.n, problem->problem_at.column);
+	look.at = pl_bytes_of_column(look.line, look.n, problem->problem_at.column);
 	for (size_t i = 0; i < PL_ARRAY_LEN(words); i++) {
 		if (strstr(problem->problem, words[i].problem)) {
 			words[i].tell(&look);

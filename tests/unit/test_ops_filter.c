@@ -62,28 +62,29 @@ Test(ops_filter, an_error_of_a_sample_has_its_reason)
 	op_end(&h);
 }
 
-static void expect_load_error(const char *expr, const char *part)
+static void expect_load_error(const char *expr, size_t offset, const char *part)
 {
 	struct op_harness h;
 
 	begin(&h, expr);
 	cr_expect_eq(op_load(&h), -EINVAL);
 	expect_text(h.err.text, part);
+	cr_expect_str_eq(h.err.param, "expr");
+	cr_expect_eq(h.err.offset, offset, "%s: %zu", expr, h.err.offset);
 	op_end(&h);
 }
 
 Test(ops_filter, load_errors_name_the_place)
 {
-	expect_load_error("1 < labell",
-		"the expression, at character 5: no field 'labell' here (did you mean 'label'?)");
-	expect_load_error("label", "must be true or false");
-	expect_load_error("label ==", "at character 9: a value is missing at the end");
+	expect_load_error("1 < labell", 4, "no field 'labell' here (did you mean 'label'?)");
+	expect_load_error("label", 0, "must be true or false");
+	expect_load_error("label ==", 8, "a value is missing at the end");
 }
 
 /* In pre-main only what is known without reading is live. */
 Test(ops_filter, fields_that_are_not_live_do_not_exist)
 {
-	expect_load_error("len(image) > 3", "no field 'image' here");
+	expect_load_error("len(image) > 3", 4, "no field 'image' here");
 }
 
 Test(ops_filter, half_built_states_are_freed)

@@ -155,7 +155,7 @@ Test(ops_rearrange, shapes_may_vary)
 	op_end(&h);
 }
 
-static void expect_load_error(const char *pattern, const char *part)
+static void expect_load_error(const char *pattern, size_t offset, const char *part)
 {
 	struct op_harness h;
 
@@ -163,15 +163,17 @@ static void expect_load_error(const char *pattern, const char *part)
 	add_image(&h, 2, 4);
 	cr_expect_eq(op_load(&h), -EINVAL, "%s", pattern);
 	expect_text(h.err.text, part);
+	cr_expect_str_eq(h.err.param, "pattern");
+	cr_expect_eq(h.err.offset, offset, "%s: %zu", pattern, h.err.offset);
 	op_end(&h);
 }
 
 Test(ops_rearrange, load_errors_say_what_and_where)
 {
-	expect_load_error("h w c", "the pattern, at character");
-	expect_load_error("h w c -> c h", "the pattern, at character 3: ");
-	expect_load_error("h w -> w h", "field 'image' (image u8 [2, 4, 3]): ");
-	expect_load_error("h (a w) c -> a h w c", "field 'image' (image u8 [2, 4, 3]): ");
+	expect_load_error("h w c", 5, "->");
+	expect_load_error("h w c -> c h", 2, "axis 'w' is on the left only");
+	expect_load_error("h w -> w h", 0, "field 'image' (image u8 [2, 4, 3]): ");
+	expect_load_error("h (a w) c -> a h w c", 2, "field 'image' (image u8 [2, 4, 3]): ");
 }
 
 Test(ops_rearrange, axis_lengths_are_integers)
@@ -182,7 +184,7 @@ Test(ops_rearrange, axis_lengths_are_integers)
 	op_set(&h, "axes", "{a: 2.5}");
 	add_image(&h, 2, 4);
 	cr_expect_eq(op_load(&h), -EINVAL);
-	cr_expect_str_eq(h.err.text, "the length of axis 'a' must be an integer");
+	cr_expect_str_eq(h.err.text, "axes: the length of 'a' must be an integer");
 	op_end(&h);
 }
 

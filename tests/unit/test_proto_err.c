@@ -15,6 +15,20 @@ Test(err, is_set_and_prefixed)
 	cr_assert_eq(pl_err_prefix(NULL, "lost"), 0);
 }
 
+Test(err, may_name_a_character_of_a_parameter)
+{
+	struct pl_err err = {0};
+
+	pl_err_set(&err, -EINVAL, "no");
+	cr_assert_eq(pl_err_at(&err, "pattern", 7), -EINVAL);
+	pl_err_prefix(&err, "field 'x': ");
+	cr_assert_str_eq(err.param, "pattern");
+	cr_assert_eq(err.offset, 7);
+	pl_err_set(&err, -EINVAL, "another");
+	cr_assert_null(err.param, "it belonged to the text before");
+	cr_assert_eq(pl_err_at(NULL, "pattern", 7), 0);
+}
+
 Test(err, too_long_loses_its_end)
 {
 	struct pl_err err = {0};
