@@ -34,12 +34,31 @@ static int prepare_step(struct pl_steps *s, const struct pl_step *step, struct p
 	return r;
 }
 
+static int prepare_pass(struct pl_steps *s, const struct pl_step *first, struct pl_err *err)
+{
+	struct pl_pass *pass;
+
+	if (first->pass.at != 1)
+		return 0;
+	pass = calloc(1, sizeof(*pass));
+	if (!pass)
+		return pl_err_set(err, -ENOMEM, "out of memory");
+	s->pass[first->id] = pass;
+	for (const struct pl_step *step = first; pass->n < first->pass.n; step++)
+		if (!step->op->move(step->params, &pass->move[pass->n++]))
+			return pl_err_set(err, -EINVAL, "step '%s': no longer as it was planned",
+				step->op->name);
+	return 0;
+}
+
 int pl_steps_prepare(struct pl_steps *s, const struct pl_step_list *list, struct pl_err *err)
 {
 	for (int i = 0; i < list->n; i++) {
 		const struct pl_step *step = &list->step[i];
 		int r = prepare_step(s, step, err);
 
+		if (r == 0)
+			r = prepare_pass(s, step, err);
 		for (int k = 0; r == 0 && k < step->n_lists; k++)
 			r = pl_steps_prepare(s, &step->list[k], err);
 		if (r < 0)
@@ -56,6 +75,8 @@ static void finish_list(struct pl_steps *s, const struct pl_step_list *list)
 		if (s->state[step->id] && step->op->destroy)
 			step->op->destroy(s->state[step->id]);
 		s->state[step->id] = NULL;
+		free(s->pass[step->id]);
+		s->pass[step->id] = NULL;
 		for (int k = 0; k < step->n_lists; k++)
 			finish_list(s, &step->list[k]);
 	}
@@ -166,29 +187,54 @@ static int run_step(struct pl_steps *s, const struct pl_step *step, struct pl_sa
 	return step->draws_each ? run_each(&run, step) : step->op->run(&run);
 }
 
+/* The steps from `first` on in one pass. 0 or PL_PASS_APART. */
+static int run_pass(struct pl_steps *s, const struct pl_step *first, struct pl_sample *sample)
+{
+	const struct pl_step *last = first + first->pass.n - 1;
+	struct pl_run run = {
+		.sample = sample,
+		.op = last->op,
+		.in = first->in,
+		.out = last->out,
+		.n = first->n,
+		.writes_row = last->writes_row,
+	};
+
+	return pl_pass_run(&run, s->pass[first->id]);
+}
+
 void pl_steps_begin(struct pl_steps *s)
 {
 	s->is_timed = s->n_begun++ % TIMED_EVERY == 0;
 }
 
+/* n steps from `step` on took the time since `began`: booked to the first, counted for all. */
+static void book(struct pl_steps *s, const struct pl_step *step, int n, uint64_t began)
+{
+	if (s->ns)
+		s->ns[step->id] += (pl_now_ns() - began) * TIMED_EVERY;
+	for (int i = 0; s->count && i < n; i++)
+		s->count[step[i].id] += TIMED_EVERY;
+}
+
 int pl_steps_run(struct pl_steps *s, const struct pl_step_list *list, struct pl_sample *sample,
 	const struct pl_step **failed, struct pl_err *err)
 {
-	for (int i = 0; i < list->n; i++) {
+	for (int i = 0, n; i < list->n; i += n) {
 		const struct pl_step *step = &list->step[i];
 		uint64_t began = 0;
-		int r;
+		int r = 0;
 
 		if (s->now)
 			atomic_store_explicit(s->now, (uint32_t)step->id, memory_order_relaxed);
 		if (s->is_timed)
 			began = pl_now_ns();
 		*failed = step;
-		r = run_step(s, step, sample, failed, err);
-		if (s->is_timed && s->ns)
-			s->ns[step->id] += (pl_now_ns() - began) * TIMED_EVERY;
-		if (s->count && s->is_timed)
-			s->count[step->id] += TIMED_EVERY;
+		n = s->pass[step->id] && run_pass(s, step, sample) == 0 ? step->pass.n : 1;
+		if (n == 1)
+			r = run_step(s, step, sample, failed, err);
+		if (s->is_timed)
+			book(s, step, n, began);
 		if (r != 0)
 			return r;
 	}

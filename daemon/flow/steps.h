@@ -2,6 +2,7 @@
 #pragma once
 
 #include "daemon/kit/listing.h"
+#include "daemon/kit/pass.h"
 #include "daemon/plan/plan.h"
 
 /* The prepared state of every step of a plan in this process, by step id, and where their time is
@@ -9,7 +10,8 @@
 struct pl_steps {
 	const struct pl_plan *plan;
 	void *state[PL_STEPS_MAX];
-	_Atomic uint64_t *ns; /* by step id; NULL: not booked */
+	struct pl_pass *pass[PL_STEPS_MAX]; /* by id of its first step; NULL: none */
+	_Atomic uint64_t *ns;               /* by step id; NULL: not booked */
 	_Atomic uint64_t *count;
 	_Atomic uint32_t *now; /* id of the step in hand; NULL: nobody looks */
 	void (*trace)(void *context, const char *label, const char *value);

@@ -9,6 +9,8 @@
 
 #define PL_OP_ABI 1
 
+struct pl_move;
+
 /* Where a step may stand. */
 enum pl_stage {
 	PL_STAGE_PRE = 1,
@@ -152,6 +154,10 @@ struct pl_op {
 	 * Never blocks on anything but a file it was told to read; touches no global. Required for
 	 * worker steps. */
 	int (*run)(struct pl_run *r);
+
+	/* What the step does, as one move of a pass (daemon/kit/pass.h): adjacent steps that can
+	 * say so run as one. False: with these parameters it can't. */
+	bool (*move)(const void *params, struct pl_move *move);
 };
 
 /* The explicit, sorted, immutable table of steps (daemon/ops/table.c). */

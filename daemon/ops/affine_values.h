@@ -18,6 +18,11 @@ struct pl_affine {
 	const float *b;
 };
 
+static inline int pl_affine_period(int n_channels)
+{
+	return PL_AFFINE_PERIOD % n_channels == 0 ? PL_AFFINE_PERIOD : n_channels;
+}
+
 /* n values beginning with the first channel; `in` and `out` need no alignment and don't overlap. */
 void pl_affine_u8(const struct pl_affine *f, float *out, const unsigned char *in, int64_t n);
 void pl_affine_f32(const struct pl_affine *f, float *out, const float *in, int64_t n);

@@ -1,6 +1,7 @@
 /* daemon/ops/cast.c - changes the element type of a field. */
 #include <errno.h>
 
+#include "daemon/kit/pass.h"
 #include "daemon/ops/numbers.h"
 
 /* The rules are those of numbers.h: integers wrap, floats are cut and limited, NaN becomes 0. The
@@ -78,6 +79,14 @@ static int run(struct pl_run *r)
 	return 0;
 }
 
+static bool move(const void *params_, struct pl_move *out)
+{
+	const struct cast_params *p = params_;
+
+	*out = (struct pl_move){.kind = PL_MOVE_CAST, .dtype = p->dtype};
+	return true;
+}
+
 extern const struct pl_op pl_op_cast;
 const struct pl_op pl_op_cast = {
 	.abi = PL_OP_ABI,
@@ -92,4 +101,5 @@ const struct pl_op pl_op_cast = {
 	.params_size = sizeof(struct cast_params),
 	.infer = infer,
 	.run = run,
+	.move = move,
 };

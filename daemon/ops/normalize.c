@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "daemon/kit/pass.h"
 #include "daemon/ops/affine_values.h"
 #include "daemon/ops/numbers.h"
 
@@ -143,6 +144,15 @@ struct normalize_state {
 
 _Static_assert(PL_PARAM_LIST_MAX >= PL_AFFINE_PERIOD, "a period must fit the state's tables");
 
+/* The constants of channel i. */
+static void constants_at(const struct normalize_params *p, int i, float *a, float *b)
+{
+	double std = number_at(std_of(p), i, 1);
+
+	*a = (float)(p->scale / std);
+	*b = (float)(-number_at(mean_of(p), i, 0) / std);
+}
+
 static int prepare(const struct pl_infer *io, const void *params_, void **state, struct pl_err *err)
 {
 	const struct normalize_params *p = params_;
@@ -153,15 +163,11 @@ static int prepare(const struct pl_infer *io, const void *params_, void **state,
 	if (!s)
 		return pl_err_set(err, -ENOMEM, "out of memory");
 	s->n_channels = n;
-	s->affine.period = PL_AFFINE_PERIOD % n == 0 ? PL_AFFINE_PERIOD : n;
+	s->affine.period = pl_affine_period(n);
 	s->affine.a = s->a;
 	s->affine.b = s->b;
-	for (int i = 0; i < s->affine.period; i++) {
-		double std = number_at(std_of(p), i % n, 1);
-
-		s->a[i] = (float)(p->scale / std);
-		s->b[i] = (float)(-number_at(mean_of(p), i % n, 0) / std);
-	}
+	for (int i = 0; i < s->affine.period; i++)
+		constants_at(p, i % n, &s->a[i], &s->b[i]);
 	*state = s;
 	return 0;
 }
@@ -266,6 +272,16 @@ static int run(struct pl_run *r)
 	return 0;
 }
 
+static bool move(const void *params_, struct pl_move *out)
+{
+	const struct normalize_params *p = params_;
+
+	*out = (struct pl_move){.kind = PL_MOVE_AFFINE, .n_channels = n_channels(p)};
+	for (int i = 0; i < out->n_channels; i++)
+		constants_at(p, i, &out->a[i], &out->b[i]);
+	return true;
+}
+
 extern const struct pl_op pl_op_normalize;
 const struct pl_op pl_op_normalize = {
 	.abi = PL_OP_ABI,
@@ -283,4 +299,5 @@ const struct pl_op pl_op_normalize = {
 	.prepare = prepare,
 	.destroy = destroy,
 	.run = run,
+	.move = move,
 };

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include "daemon/kit/pass.h"
+
 /* Shapes that a process keeps plans for: each field, and a few where shapes vary. */
 #define N_PLANS 8
 
@@ -141,6 +143,20 @@ int pl_pattern_infer(enum pl_einops_op op, struct pl_infer *io, const struct pl_
 	}
 	pl_einops_pattern_destroy(pattern);
 	return r;
+}
+
+/* Lengths that are given must be checked, which a pass doesn't. */
+bool pl_pattern_move(enum pl_einops_op op, const struct pl_pattern_params *p, struct pl_move *move)
+{
+	struct pl_einops_pattern *pattern = NULL;
+	bool is_order;
+
+	*move = (struct pl_move){.kind = PL_MOVE_ORDER};
+	if (p->axes.n > 0 || parse(op, p, &pattern, NULL))
+		return false;
+	is_order = pl_einops_is_permutation(pattern, move->axis, &move->rank);
+	pl_einops_pattern_destroy(pattern);
+	return is_order;
 }
 
 void pl_pattern_destroy(void *state)

@@ -39,5 +39,6 @@ int pl_pattern_infer(enum pl_einops_op op, struct pl_infer *io, const struct pl_
 	struct pl_err *err) PL_MUST_CHECK;
 int pl_pattern_prepare(enum pl_einops_op op, const struct pl_pattern_params *p, void **state,
 	struct pl_err *err) PL_MUST_CHECK;
+bool pl_pattern_move(enum pl_einops_op op, const struct pl_pattern_params *p, struct pl_move *move);
 void pl_pattern_destroy(void *state);
 int pl_pattern_run(struct pl_run *r);

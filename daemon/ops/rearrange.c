@@ -24,6 +24,11 @@ static int rearrange_prepare(
 	return pl_pattern_prepare(PL_EINOPS_REARRANGE, data, state, err);
 }
 
+static bool rearrange_move(const void *data, struct pl_move *move)
+{
+	return pl_pattern_move(PL_EINOPS_REARRANGE, data, move);
+}
+
 const struct pl_op pl_op_rearrange = {
 	.abi = PL_OP_ABI,
 	.size = sizeof(struct pl_op),
@@ -40,4 +45,5 @@ const struct pl_op pl_op_rearrange = {
 	.prepare = rearrange_prepare,
 	.destroy = pl_pattern_destroy,
 	.run = pl_pattern_run,
+	.move = rearrange_move,
 };

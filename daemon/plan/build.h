@@ -147,6 +147,9 @@ bool pl_layout(struct pl_build *b, const struct pl_resolved *resolved);
 int64_t pl_memory_limit(void);
 int pl_cpus_available(void);
 
+/* fuse.c: which adjacent worker steps run as one pass. */
+void pl_fuse(struct pl_plan *plan);
+
 /* fingerprint.c */
 void pl_fingerprint(struct pl_build *b);
 

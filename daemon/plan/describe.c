@@ -66,6 +66,16 @@ char *pl_describe_value(const struct pl_step *step, char *out, size_t n)
 	return out;
 }
 
+char *pl_describe_pass(const struct pl_step *step, char *out, size_t n)
+{
+	int first = step->id - step->pass.at + 1;
+
+	out[0] = '\0';
+	if (step->pass.n > 1)
+		snprintf(out, n, "one pass: %d-%d", first, first + step->pass.n - 1);
+	return out;
+}
+
 /* The step that writes the delivered value into its row, or NULL. */
 static const struct pl_step *row_writer(const struct pl_plan *plan, int field)
 {

@@ -9,6 +9,9 @@ const char *pl_describe_stage(enum pl_stage stage);
 /* The step's obvious parameter as people write it ("224", "h w c -> c h w"), or "". */
 char *pl_describe_value(const struct pl_step *step, char *out, size_t n);
 
+/* "one pass: 3-4" for a step that shares its pass over the data with others, else "". */
+char *pl_describe_pass(const struct pl_step *step, char *out, size_t n);
+
 /* How the field comes to its place in the batch: "written by 'rearrange' straight into its row
  * (zero copy)". */
 char *pl_describe_way(const struct pl_plan *plan, const struct pl_delivery *d, char *out, size_t n);

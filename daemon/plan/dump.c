@@ -61,6 +61,7 @@ static void print_step(FILE *out, const struct pl_plan *plan, const struct pl_st
 {
 	char label[256];
 	char value[120];
+	char pass[40];
 	int n;
 
 	pl_describe_value(step, value, sizeof(value));
@@ -77,6 +78,8 @@ static void print_step(FILE *out, const struct pl_plan *plan, const struct pl_st
 		print_gap(out, NAME_WIDTH - 2 * depth - (k ? 0 : (int)strlen(label)));
 		print_pair(out, plan, step, k);
 	}
+	if (pl_describe_pass(step, pass, sizeof(pass))[0])
+		fprintf(out, "  (%s)", pass);
 	fputc('\n', out);
 	for (int i = 0; i < step->n_lists; i++) {
 		if (strcmp(step->op->name, "one_of") == 0)

@@ -48,7 +48,14 @@ static void print_nodes(FILE *out, const struct pl_plan *plan, const struct pl_s
 	for (int i = 0; i < list->n; i++) {
 		const struct pl_step *step = &list->step[i];
 
+		if (step->pass.at == 1)
+			fprintf(out,
+				"    subgraph cluster_p%d {\n    label=\"one pass\"; "
+				"style=dotted;\n",
+				step->id);
 		print_step(out, plan, step, live);
+		if (step->pass.n > 1 && step->pass.at == step->pass.n)
+			fputs("    }\n", out);
 		for (int k = 0; k < step->n_lists; k++) {
 			fprintf(out,
 				"    subgraph cluster_s%d_%d {\n    label=\"%s %d\"; "

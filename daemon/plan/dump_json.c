@@ -67,6 +67,8 @@ static json_t *step_json(
 		json_object_set_new(object, "value", json_string(value));
 	json_object_set_new(object, "line", json_integer(step->at.line));
 	json_object_set_new(object, "p", json_real(step->p));
+	if (step->pass.n > 1) /* all steps of a pass have the id of its first */
+		json_object_set_new(object, "pass", json_integer(step->id - step->pass.at + 1));
 	if (step->view[0])
 		json_object_set_new(object, "view", json_string(step->view));
 	json_object_set_new(object, "fields", pairs_json(plan, step));
@@ -168,6 +170,7 @@ int pl_dump_json(FILE *out, const struct pl_plan *plan, const struct pl_dump_liv
 
 	json_object_set_new(root, "name", json_string(plan->name));
 	json_object_set_new(root, "file", json_string(plan->file));
+	json_object_set_new(root, "fuse", json_string(plan->fuses ? "on" : "off"));
 	json_object_set_new(root, "is_sequential", json_boolean(plan->is_sequential));
 	json_object_set_new(
 		root, "epochs", plan->epochs ? json_integer(plan->epochs) : json_string("forever"));

@@ -73,6 +73,7 @@ bool pl_plan_build(
 	if (is_ok)
 		is_ok = pl_layout(b, resolved);
 	if (is_ok) {
+		pl_fuse(b->plan);
 		pl_fingerprint(b);
 		copy_file_names(b);
 	}

@@ -22,6 +22,12 @@ struct pl_step_list {
 	double weight; /* one_of */
 };
 
+/* One pass over the data does n adjacent steps; `at` counts its steps from 1, 0: it is in none. */
+struct pl_step_pass {
+	int n;
+	int at;
+};
+
 struct pl_step {
 	const struct pl_op *op;
 	void *params; /* op->params_size bytes, filled and checked */
@@ -40,6 +46,7 @@ struct pl_step {
 	uint64_t ends; /* fields that don't exist after this step (bit = field number) */
 	uint64_t live; /* fields that exist after this step */
 	struct pl_type type[PL_PAIRS_MAX]; /* of out[i] after this step */
+	struct pl_step_pass pass;
 	int n_lists;
 	struct pl_step_list *list;
 };
@@ -134,6 +141,7 @@ struct pl_plan {
 	const char *env_value[PL_PARAM_LIST_MAX];
 	enum pl_dispatch dispatch;
 	enum pl_on_error on_error;
+	bool fuses;          /* adjacent worker steps become one pass where they can */
 	int64_t skip_count;  /* budget: count, or -1 */
 	double skip_share;   /* budget: share, or -1 */
 	bool starts_eagerly; /* serve.start: eager */

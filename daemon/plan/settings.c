@@ -125,6 +125,7 @@ static bool read_top(struct pl_build *b)
 	plan->populate = v.populate;
 	plan->shard = v.shard;
 	plan->dispatch = (enum pl_dispatch)v.dispatch;
+	plan->fuses = v.fuse == PL_FUSE_ON;
 	plan->roots = v.roots;
 	b->memory = pl_node_find(b->root, "memory");
 	return read_name(b, v.name) & is_ok;

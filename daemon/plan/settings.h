@@ -28,6 +28,7 @@ struct pl_top_values {
 	bool populate;
 	int64_t shard;
 	int dispatch;
+	int fuse;
 	struct pl_param_texts roots;
 };
 
@@ -59,4 +60,5 @@ struct pl_source_values {
 /* Places of the words that these settings take beside numbers (PL_PARAM_WORD). */
 enum { PL_EPOCHS_FOREVER = 0 };
 enum { PL_SHARD_AUTO = 0, PL_SHARD_BATCH = 1 };
+enum { PL_FUSE_OFF = 0, PL_FUSE_ON = 1 };
 enum { PL_COUNT_AUTO = 0, PL_COUNT_NONE = 1 };

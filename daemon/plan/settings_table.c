@@ -6,6 +6,7 @@ static const char *const word_auto[] = {"auto", NULL};
 static const char *const words_shard[] = {"auto", "batch", NULL};
 static const char *const words_count[] = {"auto", "none", NULL};
 static const char *const choices_dispatch[] = {"round_robin", "strict", NULL};
+static const char *const choices_fuse[] = {"off", "on", NULL};
 static const char *const choices_start[] = {"on_demand", "eager", NULL};
 static const char *const choices_missing[] = {"error", NULL};
 
@@ -96,6 +97,15 @@ const struct pl_param pl_settings_top[] = {
 		.choices = choices_dispatch,
 		.help = "round_robin passes over a busy worker, strict waits for it; the output is "
 			"the same",
+	},
+	{
+		.key = "fuse",
+		.kind = PL_PARAM_CHOICE,
+		MEMBER(pl_top_values, fuse),
+		.def = "on",
+		.choices = choices_fuse,
+		.help = "on: adjacent cast, normalize and rearrange of one field run as one pass "
+			"over its data; the output is the same",
 	},
 	{
 		.key = "roots",

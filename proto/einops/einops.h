@@ -199,6 +199,13 @@ PL_EINOPS_API PL_EINOPS_CHECK int pl_einops_parse(const struct pl_einops_spec *s
 PL_EINOPS_API void pl_einops_pattern_destroy(struct pl_einops_pattern *pattern);
 
 /*
+ * True when the pattern only changes the order of axes: a rearrange in which each dimension is one
+ * name. *rank of them; axis i of the result is axis[i] of the tensor.
+ */
+PL_EINOPS_API bool pl_einops_is_permutation(
+	const struct pl_einops_pattern *pattern, int axis[PL_RANK_MAX], int *rank);
+
+/*
  * What a plan would say when not all is known yet: a length of -1 in the shape of an input is
  * unknown, so is a dtype of 0; strides are ignored. *result gets rank, lengths (-1 where unknown),
  * dtype (0 if unknown), strides of 0 and no data. Fails wherever what is known already can't fit.

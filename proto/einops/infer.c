@@ -61,6 +61,36 @@ static bool is_blank(const char *name)
 	return name[0] == '_' && name[1] == '\0';
 }
 
+/* The one name of a dimension, as a number; -1: it is something else. */
+static int lone_name(const struct pl_einops_pattern *p, const struct side *side, uint32_t i)
+{
+	const struct dim *d = side_dim(p, side, i);
+
+	return d->n == 1 && dim_axis(p, d, 0)->kind == AXIS_NAME ? p->items[d->first] : -1;
+}
+
+PL_EXPORT bool pl_einops_is_permutation(
+	const struct pl_einops_pattern *pattern, int axis[PL_RANK_MAX], int *rank)
+{
+	const struct side *from = &pattern->sides[0];
+	const struct side *to = &pattern->sides[1];
+
+	if (pattern->op != PL_EINOPS_REARRANGE || from->n != to->n || from->n > PL_RANK_MAX)
+		return false;
+	for (uint32_t i = 0; i < to->n; i++) {
+		int name = lone_name(pattern, to, i);
+		uint32_t k = 0;
+
+		while (k < from->n && lone_name(pattern, from, k) != name)
+			k++;
+		if (name < 0 || k == from->n)
+			return false;
+		axis[i] = (int)k;
+	}
+	*rank = (int)to->n;
+	return true;
+}
+
 PL_EXPORT int pl_einops_parse_shape(const struct pl_einops_pattern *pattern,
 	const struct pl_tensor *tensor, struct pl_einops_axis *found, size_t *n_found,
 	struct pl_einops_error *error)

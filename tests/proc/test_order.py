@@ -84,5 +84,36 @@ def test_strict_dispatch_gives_the_same():
         assert output(house, path) == a
 
 
+PASSES = """fuse: {fuse}
+seed: 3
+epochs: 2
+source: {{files: "{cases}/jpeg/*.jpg"}}
+on_error: {{skip: 100%}}
+workers:
+  count: 2
+  steps:
+    - decode_image
+    - random_resized_crop: {size}
+    - random_flip
+    {steps}
+post_main: [{{batch: 4}}]
+"""
+
+
+def test_passes_give_the_bytes_of_the_steps():
+    chains = [["normalize: imagenet", "rearrange: h w c -> c h w"],
+              ["normalize: imagenet", "rearrange: h w c -> c h w", "cast: {field: image, dtype: f16}"],
+              ["cast: f32", "normalize: {mean: 0.5, std: 0.25}", "cast: {field: image, dtype: bf16}", "rearrange: h w c -> h c w"]]
+    for chain, size in zip(chains, ("17", "[1, 5]", "32")):
+        texts = []
+        for fuse in ("on", "off"):
+            with House() as house:
+                path = house.write("p.yaml", PASSES.format(fuse=fuse, cases=os.path.join(ROOT, "tests", "golden", "cases"), size=size, steps="\n    ".join("- " + c for c in chain)))
+                graph = house.ctl("graph", path)
+                assert ("one pass" in graph.stdout) == (fuse == "on"), graph
+                texts.append(output(house, path))
+        assert texts[0] and texts[0] == texts[1], (chain, size)
+
+
 if __name__ == "__main__":
     run_tests(sys.modules[__name__])

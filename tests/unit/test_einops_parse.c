@@ -220,3 +220,37 @@ Test(einops_parse, wrong_calls_are_refused)
 	cr_assert(!p);
 	pl_einops_pattern_destroy(NULL);
 }
+
+static void expect_permutation(enum pl_einops_op op, const char *text, const char *wanted)
+{
+	struct pl_einops_spec spec = {op, text, strlen(text), "max"};
+	struct pl_einops_pattern *pattern;
+	int axis[PL_RANK_MAX];
+	int rank = 0;
+	char got[PL_RANK_MAX + 1] = "";
+
+	cr_assert_eq(pl_einops_parse(&spec, &pattern, NULL), 0, "%s", text);
+	if (pl_einops_is_permutation(pattern, axis, &rank))
+		for (int i = 0; i < rank; i++)
+			got[i] = (char)('0' + axis[i]);
+	else
+		strcpy(got, "no");
+	cr_expect_str_eq(got, wanted, "%s: %s", text, got);
+	pl_einops_pattern_destroy(pattern);
+}
+
+Test(einops_parse, orders_of_axes_are_known)
+{
+	expect_permutation(REARRANGE, "h w c -> c h w", "201");
+	expect_permutation(REARRANGE, "a b c d -> d c b a", "3210");
+	expect_permutation(REARRANGE, "(a) b -> b (a)", "10");
+	expect_permutation(REARRANGE, "a b -> a b", "01");
+	expect_permutation(REARRANGE, " -> ", "");
+	expect_permutation(REARRANGE, "a b -> (a b)", "no");
+	expect_permutation(REARRANGE, "(a b) c -> (b a) c", "no");
+	expect_permutation(REARRANGE, "a b c -> (a b) c 1", "no");
+	expect_permutation(REARRANGE, "a 1 -> 1 a", "no");
+	expect_permutation(REARRANGE, "... a -> a ...", "no");
+	expect_permutation(REDUCE, "a b -> b a", "no");
+	expect_permutation(REPEAT, "a b -> b a", "no");
+}

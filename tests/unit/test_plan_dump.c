@@ -141,6 +141,11 @@ Test(plan_dump, json_of_photos)
 	cr_assert_eq(json_array_size(steps), 5);
 	cr_assert_str_eq(
 		json_string_value(json_object_get(json_array_get(steps, 4), "name")), "rearrange");
+	cr_assert_str_eq(json_string_value(json_object_get(root, "fuse")), "on");
+	cr_assert_null(json_object_get(json_array_get(steps, 2), "pass"));
+	for (size_t i = 3; i < 5; i++) /* one pass, named by its first step */
+		cr_assert_eq(json_integer_value(json_object_get(json_array_get(steps, i), "pass")),
+			json_integer_value(json_object_get(json_array_get(steps, 3), "id")));
 	cr_assert(json_is_true(json_object_get(image, "zero_copy")));
 	cr_assert_str_eq(json_string_value(json_object_get(image, "name")), "image");
 	cr_assert_eq(json_integer_value(json_array_get(json_object_get(image, "shape"), 0)), 64);
