@@ -4,6 +4,10 @@ foreach(name client_release client_fork)
   set_tests_properties(plain/${name} PROPERTIES ENVIRONMENT "${test_env}" TIMEOUT 300)
 endforeach()
 
+# Also under ThreadSanitizer; the daemon is another process.
+add_test(NAME plain/client_threads COMMAND client_threads)
+set_tests_properties(plain/client_threads PROPERTIES ENVIRONMENT "${test_env}" TIMEOUT 1800)
+
 # The public header compiles alone, in C and in C++.
 set(alone -fsyntax-only -Wall -Wextra -Werror -I${PROJECT_SOURCE_DIR}
     -include client/pipeloader.h /dev/null)
