@@ -16,6 +16,13 @@ Test(ops_table, sources_are_sorted)
 		cr_expect(strcmp(pl_sources[i - 1]->name, pl_sources[i]->name) < 0);
 }
 
+/* Words beside numbers, or the words of a choice. */
+static bool may_have_words(enum pl_param_kind kind)
+{
+	return kind == PL_PARAM_CHOICE || kind == PL_PARAM_INT || kind == PL_PARAM_BYTES ||
+	       kind == PL_PARAM_DURATION;
+}
+
 static void check_params(const char *name, const struct pl_param *p, size_t size)
 {
 	int n_obvious = 0;
@@ -27,8 +34,8 @@ static void check_params(const char *name, const struct pl_param *p, size_t size
 		cr_expect(a->help && *a->help, "%s.%s has no help", name, a->key);
 		cr_expect(is_planners || a->offset < size, "%s.%s lies outside", name, a->key);
 		cr_expect(a->min <= a->max, "%s.%s has no range", name, a->key);
-		cr_expect((a->kind == PL_PARAM_CHOICE) == (a->choices != NULL), "%s.%s", name,
-			a->key);
+		cr_expect(a->choices ? may_have_words(a->kind) : a->kind != PL_PARAM_CHOICE,
+			"%s.%s", name, a->key);
 		for (const struct pl_param *b = p; b < a; b++)
 			cr_expect(strcmp(a->key, b->key), "%s.%s is there twice", name, a->key);
 	}
