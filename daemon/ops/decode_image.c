@@ -1,4 +1,4 @@
-/* daemon/ops/decode_image.c - the bytes of a JPEG or PNG file to pixels. */
+/* daemon/ops/decode_image.c - the bytes of a JPEG, PNG or WebP file to pixels. */
 #include <errno.h>
 #include <inttypes.h>
 
@@ -316,7 +316,7 @@ const struct pl_op pl_op_decode_image = {
 	.abi = PL_OP_ABI,
 	.size = sizeof(struct pl_op),
 	.name = "decode_image",
-	.help = "the bytes of a JPEG or PNG file to pixels",
+	.help = "the bytes of a JPEG, PNG or WebP file to pixels",
 	.class_ = "decode",
 	.version = 1,
 	.stages = PL_STAGE_WORKER,

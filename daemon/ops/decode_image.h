@@ -26,7 +26,7 @@ struct pl_decode {
 	bool is_oriented; /* apply the EXIF orientation */
 	bool accepts_truncated;
 	int64_t max_pixels;
-	const char *format; /* "JPEG", "PNG" */
+	const char *format; /* "JPEG", "PNG", "WebP" */
 	/* Filled by pl_decode_begin: rows without gaps, in the file's own orientation. */
 	void *pixels;
 	int64_t height;
@@ -52,3 +52,4 @@ void pl_grey_of_rgb16(uint16_t *out, const uint16_t *rgb, int64_t n, int step);
 /* Decode one file of the format. 0 or a negative errno with err set. */
 int pl_decode_jpeg(struct pl_decode *d) PL_MUST_CHECK;
 int pl_decode_png(struct pl_decode *d) PL_MUST_CHECK;
+int pl_decode_webp(struct pl_decode *d) PL_MUST_CHECK;

@@ -21,7 +21,7 @@ static const struct signature signatures[] = {
 	{0, 4, "II*\0", "TIFF", NULL},
 	{0, 4, "MM\0*", "TIFF", NULL},
 	{0, 4, "8BPS", "PSD", NULL},
-	{8, 4, "WEBP", "WebP", NULL},
+	{8, 4, "WEBP", "WebP", pl_decode_webp},
 	{4, 8, "ftypavif", "AVIF", NULL},
 	{4, 8, "ftypheic", "HEIC", NULL},
 	{4, 8, "ftypmif1", "HEIF", NULL},
@@ -63,7 +63,7 @@ static int unknown_format(const unsigned char *data, size_t n, struct pl_err *er
 	for (size_t k = 0; k < 4 && k < n; k++)
 		(void)snprintf(hex + 3 * k, 4, " %02x", data[k]);
 	return pl_err_set(err, -EBADMSG,
-		"not a picture: %zu bytes that begin with%s (JPEG and PNG are supported)", n, hex);
+		"not a picture: %zu bytes that begin with%s (JPEG, PNG and WebP are supported)", n, hex);
 }
 
 int pl_image_format_of(

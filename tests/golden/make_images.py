@@ -4,7 +4,7 @@ import io
 import pathlib
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageOps
 
 OUT = pathlib.Path(__file__).resolve().parent / "images"
 FILTERS = {
@@ -19,6 +19,13 @@ JPEGS = {  # name: mode, (width, height), options
     "grey": ("L", (19, 31), {"quality": 75}),
     "cmyk": ("CMYK", (21, 9), {"quality": 80}),
     "one_column": ("RGB", (1, 40), {"quality": 95, "subsampling": 2}),
+}
+WEBPS = {  # name: mode, (width, height), options
+    "lossy": ("RGB", (37, 29), {"quality": 80}),
+    "lossy_alpha": ("RGBA", (33, 18), {"quality": 60}),
+    "lossless": ("RGB", (41, 23), {"lossless": True}),
+    "lossless_alpha": ("RGBA", (19, 31), {"lossless": True, "exact": True}),
+    "turned": ("RGB", (21, 12), {"quality": 90, "exif": b"Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0"}),
 }
 SIZES = [(9, 14), (40, 31), (23, 60), (5, 31), (1, 1)]  # height, width, from 23 x 31
 
@@ -42,6 +49,18 @@ def main():
         for channels, wanted in (("rgb", "RGB"), ("grey", "L")):
             np.save(OUT / f"{name}_{channels}.npy", np.array(picture.convert(wanted)))
             index.append(("decode", f"{name}.jpg", channels, "-", f"{name}_{channels}.npy"))
+    for name, (mode, size, options) in WEBPS.items():
+        data = io.BytesIO()
+        picture = Image.fromarray(photo(*size, len(name))).convert(mode)
+        if mode == "RGBA":
+            picture.putalpha(Image.fromarray(photo(*size, 99)[:, :, 0]))
+        picture.save(data, "WEBP", **options)
+        (OUT / f"{name}.webp").write_bytes(data.getvalue())
+        picture = ImageOps.exif_transpose(Image.open(io.BytesIO(data.getvalue())))
+        for channels, wanted in (("rgb", "RGB"), ("grey", "L"), ("rgba", "RGBA")):
+            rgb = picture if wanted == "RGBA" else picture.convert("RGB")
+            np.save(OUT / f"{name}_webp_{channels}.npy", np.array(rgb.convert(wanted)))
+            index.append(("decode", f"{name}.webp", channels, "-", f"{name}_webp_{channels}.npy"))
     source = photo(31, 23, 7)
     source[5:9, 3:20] = 255 * (source[5:9, 3:20] > 128)
     np.save(OUT / "source.npy", source)
