@@ -19,6 +19,7 @@ static int prepare_step(struct pl_steps *s, const struct pl_step *step, struct p
 		.in = step->in,
 		.out = step->out,
 		.n = step->n,
+		.n_own = step->n_own,
 	};
 	int r;
 
@@ -130,7 +131,7 @@ static int run_each(struct pl_run *run, const struct pl_step *step)
 		one.in = &step->in[i];
 		one.out = &step->out[i];
 		one.writes_row = &step->writes_row[i];
-		one.n = 1;
+		one.n = one.n_own = 1;
 		pl_rng_init(&one.rng, &run->sample->where.key, step->place, (uint32_t)i + 1);
 		r = step->op->run(&one);
 		if (r != 0)
@@ -168,6 +169,7 @@ static int run_step(struct pl_steps *s, const struct pl_step *step, struct pl_sa
 		.in = step->in,
 		.out = step->out,
 		.n = step->n,
+		.n_own = step->n_own,
 		.writes_row = step->writes_row,
 		.err = err,
 		.trace = s->trace,

@@ -27,12 +27,27 @@ enum pl_op_flag {
 		16, /* takes the only field of its kinds; several are an error that asks which */
 	PL_OP_STRUCTURE = 32, /* has lists of steps; the planner and the runner know it */
 	PL_OP_NO_FIELD = 64,  /* takes no field at all: filter, take, shuffle */
+	PL_OP_LINKED = 128,   /* takes with its fields all that are linked with them (type.h) */
 };
 
 /* Positive conditions of pl_op.run. */
 enum {
 	PL_OP_DROP = 1, /* the sample leaves the stream here, without an error */
 };
+
+/* A field that a step takes or writes beyond its own ones. */
+enum pl_also_use {
+	PL_ALSO_READS,   /* its value is read and stays; the pair's out is its in */
+	PL_ALSO_CHANGES, /* it is changed in place */
+	PL_ALSO_WRITES,  /* a new field; the pair's in is the step's first */
+};
+
+struct pl_also {
+	const char *name;
+	enum pl_also_use use;
+};
+
+#define PL_ALSO_MAX 12
 
 /*
  * A step at load time. `in` are the fields it takes (by `field:` or by kind), `out` those it
@@ -46,7 +61,9 @@ struct pl_infer {
 	int n_fields;  /* field numbers are below this */
 	const int *in;
 	const int *out;
-	int n; /* pairs of in and out */
+	int n;     /* pairs of in and out */
+	int n_own; /* of them, those of `field:` or by kind; the others are op.also's, in its order,
+		      then the linked ones */
 	enum pl_stage stage;
 	bool is_batched; /* post-main after batch: axis 0 of every field is the batch */
 };
@@ -64,6 +81,7 @@ struct pl_run {
 	const int *in;
 	const int *out;
 	int n;
+	int n_own;              /* as in pl_infer */
 	const bool *writes_row; /* by pair: this step writes the delivered value of out[i] */
 	struct pl_rng rng;
 	struct pl_err *err;
@@ -134,6 +152,11 @@ struct pl_op {
 
 	/* Name of the output field for input i, when it isn't `to`. Static or in params. */
 	const char *(*output)(const void *params, enum pl_kind kind);
+
+	/* Fills also[0..PL_ALSO_MAX) with the further fields of this step and returns how many.
+	 * Names are static or in params. They become pairs behind the step's own. Not for steps
+	 * that draw. */
+	int (*also)(const void *params, struct pl_also *also);
 
 	/* Types after the step; required unless the step changes none. 0 or -EINVAL with err. Runs
 	 * in the probe. */

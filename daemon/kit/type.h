@@ -42,6 +42,7 @@ struct pl_type {
 	enum pl_dtype dtype;
 	int rank;
 	int64_t shape[PL_RANK_MAX];
+	int link; /* not 0: row i of this field belongs to row i of all fields with this number */
 };
 
 /* "image", "mask" ...; "?" for a number that is no kind. Static storage. */

@@ -127,6 +127,14 @@ int pl_field_number(struct pl_build *b, const char *name); /* finds or adds; -1:
 bool pl_field_is_standing(const struct pl_build *b, int field);
 bool pl_fields_resolve(struct pl_build *b, struct pl_step *step);
 bool pl_views_fields(struct pl_build *b, struct pl_step *step);
+int pl_field_seen(struct pl_build *b, const struct pl_step *step, const char *name); /* -1: none */
+int pl_field_output(
+	struct pl_build *b, const struct pl_step *step, const char *name); /* -1: told */
+void pl_field_missing(struct pl_build *b, const struct pl_step *step, struct pl_place at,
+	const char *name); /* tells it */
+
+/* also.c: the further fields of a step, behind its own. False: told. */
+bool pl_also_resolve(struct pl_build *b, struct pl_step *step);
 
 /* check.c: types through all steps; fills fields, results, writes_row. False: errors were told. */
 bool pl_check(struct pl_build *b);

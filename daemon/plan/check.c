@@ -126,11 +126,12 @@ static void note_written(struct pl_build *b, struct pl_step *step, int depth)
 		int f = step->out[i];
 
 		step->type[i] = b->state.type[f];
-		if (is_class(step, "debug"))
+		if (is_class(step, "debug") || step->only_reads[i])
 			continue;
 		b->state.writer[f] = step->id;
 		b->state.row_writer[f] = is_always ? step->id : -1;
-		b->state.unread |= (uint64_t)1 << f;
+		if (i < step->n_own || step->out[i] == step->in[i]) /* no by-product */
+			b->state.unread |= (uint64_t)1 << f;
 	}
 }
 

@@ -97,18 +97,31 @@ static void take(struct pl_build *b, struct taken *t, int field)
 	step->in[step->n++] = field;
 }
 
-static void no_such_field(struct pl_build *b, const struct taken *t, const struct pl_node *name,
-	const struct field_scope *scope)
+void pl_field_missing(
+	struct pl_build *b, const struct pl_step *step, struct pl_place at, const char *name)
 {
-	struct field_scope shown = {b, scope->view, false};
+	struct field_scope shown = {b, view_of(b, step), false};
 	struct pl_names names = {0};
 	char hint[800];
 
 	if (b->state.is_poisoned)
 		return;
 	live_names(&shown, &names);
-	pl_diag_error(b->diag, name->at, "step '%s': no field '%s' here%s", t->step->op->name,
-		name->text, names.n ? pl_names_hint(&names, name->text, hint, sizeof(hint)) : "");
+	pl_diag_error(b->diag, at, "step '%s': no field '%s' here%s", step->op->name, name,
+		names.n ? pl_names_hint(&names, name, hint, sizeof(hint)) : "");
+}
+
+int pl_field_seen(struct pl_build *b, const struct pl_step *step, const char *name)
+{
+	struct field_scope scope = {b, view_of(b, step), true};
+
+	for (int i = 0; i < b->plan->n_fields; i++) {
+		const char *seen = scope_name(&scope, i);
+
+		if (seen && (strcmp(name, seen) == 0 || strcmp(name, b->plan->field_name[i]) == 0))
+			return i;
+	}
+	return -1;
 }
 
 /* The stem is what a single '*' of the pattern stands for in the name. */
@@ -153,7 +166,7 @@ static void take_named(struct pl_build *b, struct taken *t, const struct pl_node
 		is_found = true;
 	}
 	if (!is_found) {
-		no_such_field(b, t, name, &scope);
+		pl_field_missing(b, t->step, name->at, name->text);
 		t->is_ok = false;
 	}
 }
@@ -270,7 +283,7 @@ static const char *given_output(struct pl_build *b, const struct taken *t, int i
 }
 
 /* The field of that name in the step's view, or a new one; -1: told. */
-static int output_field(struct pl_build *b, const struct pl_step *step, const char *name)
+int pl_field_output(struct pl_build *b, const struct pl_step *step, const char *name)
 {
 	struct pl_view *view = view_of(b, step);
 	int field;
@@ -314,7 +327,7 @@ static bool name_output(struct pl_build *b, struct taken *t, int i)
 	step->out[i] = step->in[i];
 	if (!name)
 		return !b->note[step->id].to;
-	step->out[i] = output_field(b, step, name);
+	step->out[i] = pl_field_output(b, step, name);
 	for (int k = 0; k < i; k++) {
 		if (step->out[i] < 0 || step->out[k] != step->out[i])
 			continue;
@@ -349,6 +362,8 @@ bool pl_fields_resolve(struct pl_build *b, struct pl_step *step)
 	}
 	for (int i = 0; t.is_ok && i < step->n; i++)
 		t.is_ok = name_output(b, &t, i);
+	step->n_own = step->n;
+	t.is_ok = t.is_ok && pl_also_resolve(b, step);
 	if (step->op->flags & PL_OP_CONSUMES)
 		for (int i = 0; t.is_ok && i < step->n; i++)
 			if (step->out[i] != step->in[i])

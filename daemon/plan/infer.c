@@ -26,6 +26,7 @@ static int run_infer(
 		.in = step->in,
 		.out = step->out,
 		.n = step->n,
+		.n_own = step->n_own,
 		.stage = b->note[step->id].stage,
 		.is_batched = s->is_batched,
 	};

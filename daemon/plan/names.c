@@ -20,8 +20,6 @@ static const struct later steps[] = {
 	{"choose", SOON},
 	{"compute", LATER},
 	{"constant", LATER},
-	{"crop_audio", SOON},
-	{"decode_audio", SOON},
 	{"decode_json", LATER},
 	{"decode_npy", LATER},
 	{"decode_text", LATER},

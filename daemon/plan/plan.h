@@ -40,8 +40,10 @@ struct pl_step {
 	uint64_t p_place; /* place of the draw for `p` */
 	const char *view; /* name of the view it runs in, or "" */
 	int n;            /* pairs of fields */
+	int n_own;        /* of them, those that `field:` names or that were taken by kind */
 	int in[PL_PAIRS_MAX];
 	int out[PL_PAIRS_MAX];
+	bool only_reads[PL_PAIRS_MAX]; /* the value of in[i] stays as it is */
 	bool writes_row[PL_PAIRS_MAX]; /* it writes the delivered value of out[i] */
 	uint64_t ends; /* fields that don't exist after this step (bit = field number) */
 	uint64_t live; /* fields that exist after this step */

@@ -29,6 +29,7 @@ struct op_harness {
 	bool writes_row[OP_FIELDS];
 	struct pl_tensor given[OP_FIELDS];
 	int n;
+	int n_own; /* of the n; op_also adds others */
 	int n_fields;
 	void *state;
 	struct pl_draw_key key;
@@ -125,6 +126,11 @@ OP_HELPER void op_set_param(struct op_harness *h, const struct pl_param *p, cons
 
 	switch (p->kind) {
 	case PL_PARAM_INT:
+		for (int i = 0; p->choices && p->choices[i]; i++)
+			if (strcmp(p->choices[i], text) == 0) {
+				*(int64_t *)(void *)at = PL_PARAM_WORD(i);
+				return;
+			}
 		*(int64_t *)(void *)at = strtoll(text, NULL, 10);
 		return;
 	case PL_PARAM_FLOAT:
@@ -132,6 +138,9 @@ OP_HELPER void op_set_param(struct op_harness *h, const struct pl_param *p, cons
 		return;
 	case PL_PARAM_BOOL:
 		*(bool *)at = strcmp(text, "true") == 0;
+		return;
+	case PL_PARAM_TEXT:
+		*(const char **)(void *)at = text;
 		return;
 	case PL_PARAM_CHOICE:
 		*(int *)(void *)at = op_choice(p, text);
@@ -186,7 +195,27 @@ OP_HELPER int op_field(struct op_harness *h, const char *name, enum pl_kind kind
 	h->is_live[field] = true;
 	h->in[i] = field;
 	h->out[i] = h->op->to ? h->n_fields++ : field;
+	h->n_own++;
 	cr_assert(pl_tensor_init(&h->given[i], (void *)(uintptr_t)data, dtype, rank, shape) == 0);
+	return i;
+}
+
+/* The last field added stands for a further one of the step, which it changes or reads in place. */
+OP_HELPER void op_also(struct op_harness *h)
+{
+	h->out[h->n - 1] = h->in[h->n - 1];
+	h->n_own--;
+}
+
+/* A further field that the step writes. */
+OP_HELPER int op_also_writes(struct op_harness *h, const char *name)
+{
+	int i = h->n++;
+
+	h->in[i] = h->in[0];
+	h->given[i] = h->given[0];
+	h->out[i] = h->n_fields++;
+	h->name[h->out[i]] = name;
 	return i;
 }
 
@@ -200,6 +229,7 @@ OP_HELPER int op_load(struct op_harness *h)
 		.in = h->in,
 		.out = h->out,
 		.n = h->n,
+		.n_own = h->n_own,
 		.stage = PL_STAGE_WORKER,
 	};
 	int rc = h->op->check ? h->op->check(h->params, &h->err) : 0;
@@ -224,6 +254,7 @@ OP_HELPER int op_run(struct op_harness *h)
 		.in = h->in,
 		.out = h->out,
 		.n = h->n,
+		.n_own = h->n_own,
 		.writes_row = h->writes_row,
 		.err = &h->err,
 	};

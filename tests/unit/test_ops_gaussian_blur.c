@@ -16,11 +16,7 @@ static void begin(
 		pixels[i] = (unsigned char)(i * 2654435761u >> 24);
 	op_begin(h, &pl_op_gaussian_blur);
 	op_set(h, "sigma", sigma);
-	if (kernel)
-		op_set(h, "kernel", kernel);
-	else
-		memcpy((char *)h->params + pl_op_gaussian_blur.params[1].offset,
-			&(int64_t){PL_PARAM_WORD(0)}, sizeof(int64_t));
+	op_set(h, "kernel", kernel);
 	op_field(h, "image", PL_KIND_IMAGE, PL_U8, 3, SHAPE(height, width, 3), pixels);
 }
 
@@ -38,7 +34,7 @@ Test(ops_gaussian_blur, auto_is_wide_enough)
 {
 	struct op_harness h, wide;
 
-	begin(&h, "1.7", NULL, 40, 50);
+	begin(&h, "1.7", "auto", 40, 50);
 	cr_assert(op_load(&h) == 0 && op_run(&h) == 0, "%s", h.err.text);
 	begin(&wide, "1.7", "33", 40, 50);
 	cr_assert(op_load(&wide) == 0 && op_run(&wide) == 0, "%s", wide.err.text);
@@ -106,7 +102,7 @@ Test(ops_gaussian_blur, sigma_is_drawn)
 	unsigned char first[3];
 	int n_equal = 0;
 
-	begin(&h, "[0.3, 3]", NULL, 20, 20);
+	begin(&h, "[0.3, 3]", "auto", 20, 20);
 	cr_assert(op_load(&h) == 0 && op_run(&h) == 0, "%s", h.err.text);
 	memcpy(first, op_value(&h, 0)->data, 3);
 	for (h.key.index = 1; h.key.index < 20; h.key.index++) {
@@ -121,7 +117,7 @@ Test(ops_gaussian_blur, frames_of_a_video)
 {
 	struct op_harness h;
 
-	begin(&h, "2", NULL, 8, 9);
+	begin(&h, "2", "auto", 8, 9);
 	op_field(&h, "video", PL_KIND_VIDEO, PL_U8, 4, SHAPE(2, 8, 9, 3), pixels);
 	cr_assert(op_load(&h) == 0 && op_run(&h) == 0, "%s", h.err.text);
 	cr_expect(memcmp(op_value(&h, 0)->data, op_value(&h, 1)->data, 8 * 9 * 3) == 0);

@@ -1,0 +1,80 @@
+/* tests/unit/test_plan_also.c - fields of a step beyond its own: those its parameters name, and
+ * those it writes beside its result. */
+#include "tests/unit/plan_harness.h"
+
+#define SOUNDS "source: {files: {path: \"sounds/*.wav\", label: folder}}\nworkers:\n"
+
+static struct plan_reading read_sounds(const char *steps)
+{
+	char text[1024];
+
+	enter_new_folder();
+	cr_assert_eq(mkdir("sounds", 0755), 0);
+	write_text("sounds/a.wav", "");
+	snprintf(text, sizeof(text), SOUNDS "%s", steps);
+	return plan_of(text);
+}
+
+static const struct pl_result_field *result(const struct pl_plan *plan, const char *name)
+{
+	for (int i = 0; i < plan->n_results; i++)
+		if (strcmp(plan->result[i].name, name) == 0)
+			return &plan->result[i];
+	return NULL;
+}
+
+Test(plan_also, a_field_that_is_only_read_stays)
+{
+	struct plan_reading r = read_sounds("  - decode_audio: {start: label, mono: true}\n"
+					    "  - crop_audio: 100\n");
+	char text[256];
+
+	cr_assert_not_null(r.plan, "%s", r.messages);
+	cr_expect_eq(r.n_warnings, 0, "%s", r.messages);
+	cr_assert_eq(r.plan->worker.step[0].n_own, 1);
+	cr_assert_eq(r.plan->worker.step[0].n, 3);
+	cr_expect(r.plan->worker.step[0].only_reads[2] && !r.plan->worker.step[0].only_reads[1]);
+	cr_expect_null(result(r.plan, "data"), "decode_audio consumes it");
+	cr_assert_not_null(result(r.plan, "rate"));
+	cr_assert_not_null(result(r.plan, "label"));
+	cr_expect_str_eq(pl_type_format(text, sizeof(text), &result(r.plan, "audio")->type),
+		"audio f32 [100, 1]");
+	cr_expect_str_eq(
+		pl_type_format(text, sizeof(text), &result(r.plan, "rate")->type), "scalar i64");
+	plan_end(&r);
+}
+
+/* That it is read is a use: it isn't left unread by the source. `rate` is a by-product, and no
+ * loss. */
+Test(plan_also, reading_is_a_use)
+{
+	struct plan_reading r = read_sounds("  - decode_audio: {duration: label}\n"
+					    "  - select: [audio]\n");
+
+	cr_assert_not_null(r.plan, "%s", r.messages);
+	cr_expect_eq(r.n_warnings, 0, "%s", r.messages);
+	cr_expect_geq(r.plan->source.field[1], 0, "the source reads the label");
+	plan_end(&r);
+}
+
+Test(plan_also, a_name_that_is_no_field)
+{
+	struct plan_reading r = read_sounds("  - decode_audio: {start: lable}\n");
+
+	cr_expect_null(r.plan);
+	cr_expect(strstr(r.messages,
+			  "p.yaml:3:27: error: step 'decode_audio': no field 'lable' here (did you "
+			  "mean 'label'?)"),
+		"%s", r.messages);
+	plan_end(&r);
+}
+
+Test(plan_also, a_field_of_another_type)
+{
+	struct plan_reading r = read_sounds("  - decode_audio: {start: _key}\n");
+
+	cr_expect_null(r.plan);
+	cr_expect(strstr(r.messages, "start: field '_key' is text u8 [?], not one number"), "%s",
+		r.messages);
+	plan_end(&r);
+}
