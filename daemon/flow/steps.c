@@ -20,6 +20,8 @@ static int prepare_step(struct pl_steps *s, const struct pl_step *step, struct p
 		.out = step->out,
 		.n = step->n,
 		.n_own = step->n_own,
+		.dir = s->plan->dir,
+		.roots = &s->plan->roots,
 	};
 	int r;
 

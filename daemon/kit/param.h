@@ -21,6 +21,8 @@ enum pl_param_kind {
 	PL_PARAM_TEXTS,    /* struct pl_param_texts: one text or a list */
 	PL_PARAM_MAP,      /* struct pl_param_map: name: number */
 	PL_PARAM_TEXT_MAP, /* struct pl_param_text_map: name: text */
+	PL_PARAM_TABLE,    /* struct pl_param_table: a map of text: integer, or a file of one text a
+			      line, numbered from 0 */
 	PL_PARAM_VALUES,   /* struct pl_param_values: a list of scalars, all integer, all float, or
 			      text */
 	PL_PARAM_EXPR,  /* const char *: an expression (LANGUAGE rule 9); compiled by the op's infer
@@ -76,6 +78,17 @@ struct pl_param_text_map {
 		const char *key;
 		const char *text;
 	} v[PL_PARAM_LIST_MAX];
+};
+
+/* Sorted by strcmp, no two texts alike; what a file held when the plan was made. */
+struct pl_table_entry {
+	const char *text;
+	int64_t number;
+};
+
+struct pl_param_table {
+	int64_t n;
+	const struct pl_table_entry *entry;
 };
 
 /* dtype PL_I64 or PL_F64: `numbers`; 0: `texts`. All memory lives as long as the plan. */

@@ -21,6 +21,14 @@ static void write_values(FILE *out, const struct pl_param_values *v)
 	}
 }
 
+static void write_table(FILE *out, const struct pl_param_table *table)
+{
+	for (int64_t i = 0; i < table->n; i++) {
+		write_text(out, table->entry[i].text);
+		fprintf(out, " %" PRId64 " ", table->entry[i].number);
+	}
+}
+
 static void write_list(FILE *out, const struct pl_param *p, const void *member)
 {
 	const struct pl_param_floats *floats = member;
@@ -87,6 +95,9 @@ static void write_member(FILE *out, const struct pl_param *p, const void *member
 		break;
 	case PL_PARAM_VALUES:
 		write_values(out, member);
+		break;
+	case PL_PARAM_TABLE:
+		write_table(out, member);
 		break;
 	case PL_PARAM_FLOATS:
 	case PL_PARAM_INTS:

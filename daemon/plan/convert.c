@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "daemon/plan/scalar.h"
+#include "daemon/plan/table.h"
 #include "daemon/plan/values.h"
 
 /* One value on its way: where it goes and how to complain about it. */
@@ -299,6 +300,18 @@ static bool set_text_map(const struct conversion *v)
 	return true;
 }
 
+/* The one node that is changed after it was read: a file's name becomes its content. */
+static bool set_table(const struct conversion *v)
+{
+	struct pl_node *node = (struct pl_node *)(uintptr_t)v->node;
+
+	if (node->kind == PL_NODE_TEXT && !pl_table_read(v->c, v->param->key, node))
+		return false;
+	if (node->kind != PL_NODE_MAP || node->n == 0)
+		return refuse_kind(v, node);
+	return pl_table_convert(v->c, v->param->key, node, v->member);
+}
+
 static bool set_values(const struct conversion *v)
 {
 	const struct pl_node *node = v->node;
@@ -334,6 +347,7 @@ static const struct {
 	[PL_PARAM_TEXTS] = {"a text or a list of texts", set_texts},
 	[PL_PARAM_MAP] = {"a map of name: number", set_map},
 	[PL_PARAM_TEXT_MAP] = {"a map of name: text", set_text_map},
+	[PL_PARAM_TABLE] = {"a map of text: number, or a file of one text a line", set_table},
 	[PL_PARAM_VALUES] = {"a list of single values", set_values},
 	[PL_PARAM_EXPR] = {"an expression", set_text},
 	[PL_PARAM_STEPS] = {"a list of steps", NULL},

@@ -23,6 +23,7 @@ static void join_texts(const struct pl_param_texts *texts, char *out, size_t n)
 static void value_text(const struct pl_param *p, const void *member, char *out, size_t n)
 {
 	const struct pl_param_size *size = member;
+	const struct pl_param_table *table = member;
 	const char *text;
 
 	switch (p->kind) {
@@ -47,6 +48,9 @@ static void value_text(const struct pl_param *p, const void *member, char *out, 
 	case PL_PARAM_SIZE:
 		if (size->is_given)
 			snprintf(out, n, "%" PRId64 " x %" PRId64, size->height, size->width);
+		break;
+	case PL_PARAM_TABLE:
+		snprintf(out, n, "%" PRId64 " texts", table->n);
 		break;
 	case PL_PARAM_TEXTS:
 		join_texts(member, out, n);

@@ -341,6 +341,31 @@ static bool name_output(struct pl_build *b, struct taken *t, int i)
 	return step->out[i] >= 0;
 }
 
+/* All inputs become one field. */
+static bool join_outputs(struct pl_build *b, struct taken *t)
+{
+	struct pl_step *step = t->step;
+	const struct pl_node *to = b->note[step->id].to;
+
+	if (!to || to->kind != PL_NODE_TEXT) {
+		if (!to || to->kind != PL_NODE_BAD)
+			pl_diag_error(b->diag, to ? to->at : step->at,
+				"step '%s': to: must say the one field that %d fields become",
+				step->op->name, step->n);
+		return false;
+	}
+	for (int i = 1; i < step->n; i++) {
+		step->out[i] = step->in[i];
+		step->only_reads[i] = true;
+	}
+	if (!name_output(b, t, 0))
+		return false;
+	for (int i = 0; i < step->n; i++)
+		if (step->in[i] != step->out[0])
+			step->ends |= (uint64_t)1 << step->in[i];
+	return true;
+}
+
 bool pl_fields_resolve(struct pl_build *b, struct pl_step *step)
 {
 	const struct pl_node *field = b->note[step->id].field;
@@ -360,8 +385,11 @@ bool pl_fields_resolve(struct pl_build *b, struct pl_step *step)
 	} else {
 		t.is_ok = take_by_kind(b, &t);
 	}
-	for (int i = 0; t.is_ok && i < step->n; i++)
-		t.is_ok = name_output(b, &t, i);
+	if (step->op->flags & PL_OP_JOINS)
+		t.is_ok = t.is_ok && join_outputs(b, &t);
+	else
+		for (int i = 0; t.is_ok && i < step->n; i++)
+			t.is_ok = name_output(b, &t, i);
 	step->n_own = step->n;
 	t.is_ok = t.is_ok && pl_also_resolve(b, step);
 	if (step->op->flags & PL_OP_CONSUMES)

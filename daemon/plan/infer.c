@@ -29,6 +29,8 @@ static int run_infer(
 		.n_own = step->n_own,
 		.stage = b->note[step->id].stage,
 		.is_batched = s->is_batched,
+		.dir = b->plan->dir,
+		.roots = &b->plan->roots,
 	};
 
 	for (int i = 0; i < step->n; i++) {

@@ -25,24 +25,19 @@ static const struct later steps[] = {
 	{"decode_text", LATER},
 	{"decode_video", LATER},
 	{"draw_masks", LATER},
-	{"fill_missing", SOON},
 	{"filter_boxes", SOON},
-	{"lookup", SOON},
 	{"mel", LATER},
 	{"one_hot", LATER},
 	{"pack", SOON},
 	{"pair", LATER},
 	{"python", SOON},
-	{"read_file", SOON},
 	{"rename", LATER},
 	{"sample", SOON},
 	{"shuffle_buffer", SOON},
 	{"slice", LATER},
-	{"stack", SOON},
 	{"subset", SOON},
 	{"tokenize", LATER},
 	{"trivial_augment", LATER},
-	{"truncate", SOON},
 };
 
 static const struct later sources[] = {
@@ -58,13 +53,14 @@ static const struct later sources[] = {
 	{"zip", SOON},
 };
 
-/* Parameters, as "step.key" or "source.key". */
+/* Parameters, as "step.key" or "source.key"; stages of a step likewise. */
 static const struct later params[] = {
 	{"batch.max_tokens", SOON},
 	{"batch.pad", SOON},
 	{"batch.pad_to_multiple", SOON},
 	{"batch.when_dropped", SOON},
 	{"files.paths", SOON},
+	{"lookup.pre_main", SOON},
 	{"random_crop.min_iou", SOON},
 };
 

@@ -15,7 +15,8 @@ enum pl_node_kind {
 
 /*
  * Values stay text until the declaration of the parameter says what they are. Nodes are shared
- * between the places that use a definition, so nothing changes one after it was read.
+ * between the places that use a definition, so nothing changes one after it was read, but
+ * for the name of a table's file, which becomes the table.
  */
 struct pl_node {
 	enum pl_node_kind kind;

@@ -13,6 +13,7 @@ struct pl_convert {
 	const char *what;   /* begins messages: "step 'resize': " */
 	const char *owner;  /* the step's or source's name; NULL: neither */
 	struct pl_place at; /* where a parameter is missing when it is */
+	const char *dir;    /* what the names of files count from; NULL: none may be read */
 };
 
 /* Converts one value into its member of `params`. False: an error was told. */

@@ -114,6 +114,10 @@ static json_t *list_schema(const struct pl_param *p)
 	case PL_PARAM_TEXT_MAP:
 		return json_pack("{s:s,s:{s:[s,s,s]}}", "type", "object", "additionalProperties",
 			"type", "string", "number", "boolean");
+	case PL_PARAM_TABLE:
+		return any_of(typed("string"),
+			json_pack("{s:s,s:{s:[s,s]}}", "type", "object", "additionalProperties",
+				"type", "integer", "string"));
 	case PL_PARAM_VALUES:
 		return typed("array");
 	case PL_PARAM_STEPS:

@@ -111,7 +111,7 @@ static bool refuse_steps_at_top(struct pl_build *b, struct pl_names *known)
 
 static bool read_top(struct pl_build *b)
 {
-	struct pl_convert c = {b->pool, b->diag, "", NULL, b->root->at};
+	struct pl_convert c = {b->pool, b->diag, "", NULL, b->root->at, NULL};
 	struct pl_names shapes = shape_names();
 	struct pl_top_values v = {0};
 	struct pl_plan *plan = b->plan;
@@ -198,7 +198,7 @@ static void count_workers(struct pl_build *b, int64_t count, const struct pl_res
 static bool read_workers_map(
 	struct pl_build *b, const struct pl_node *map, const struct pl_resolved *resolved)
 {
-	struct pl_convert c = {b->pool, b->diag, "workers: ", NULL, b->root->at};
+	struct pl_convert c = {b->pool, b->diag, "workers: ", NULL, b->root->at, NULL};
 	struct pl_names known = {0};
 	struct pl_workers_values v = {0};
 	bool is_ok;
@@ -265,7 +265,7 @@ static bool read_stage_map(
 {
 	const struct pl_node *node = pl_node_find(b->root, stage);
 	struct pl_convert c = {
-		b->pool, b->diag, pl_pool_format(b->pool, "%s: ", stage), NULL, b->root->at};
+		b->pool, b->diag, pl_pool_format(b->pool, "%s: ", stage), NULL, b->root->at, NULL};
 	struct pl_names steps = {0};
 
 	if (node && node->kind == PL_NODE_TEXT) {
@@ -281,7 +281,7 @@ static bool read_stage_map(
 static bool read_serve(struct pl_build *b)
 {
 	const struct pl_node *serve = pl_node_find(b->root, "serve");
-	struct pl_convert c = {b->pool, b->diag, "serve: ", NULL, b->root->at};
+	struct pl_convert c = {b->pool, b->diag, "serve: ", NULL, b->root->at, NULL};
 	struct pl_serve_values v = {0};
 	bool is_ok;
 

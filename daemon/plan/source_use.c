@@ -78,7 +78,7 @@ static bool read_params(struct pl_build *b, const struct pl_node *kind, const st
 	struct pl_source_use *use = &b->plan->source;
 	const struct pl_source_op *op = use->op;
 	struct pl_convert c = {b->pool, b->diag, pl_pool_format(b->pool, "source '%s': ", op->name),
-		op->name, kind->at};
+		op->name, kind->at, NULL};
 	const struct pl_node *map = value ? params_map(b, op, value) : NULL;
 	struct pl_err err = {0};
 
@@ -96,7 +96,7 @@ static bool read_params(struct pl_build *b, const struct pl_node *kind, const st
 
 static bool read_common(struct pl_build *b, const struct pl_node *source, int kind)
 {
-	struct pl_convert c = {b->pool, b->diag, "source: ", NULL, source->at};
+	struct pl_convert c = {b->pool, b->diag, "source: ", NULL, source->at, NULL};
 	struct pl_source_values v = {0};
 	struct pl_names others = {0};
 	bool is_ok;

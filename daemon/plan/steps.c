@@ -81,10 +81,17 @@ static const char *belongs(unsigned stages, char out[64])
 static bool check_stage(struct pl_build *b, const struct pl_op *op, const struct pl_node *name,
 	const struct pl_steps_at *at)
 {
+	const char *later;
 	char stages[64];
 
 	if (at->stage == 0 || op->stages & at->stage)
 		return true;
+	later = pl_names_later_param(op->name, stage_key(at->stage));
+	if (later) {
+		pl_diag_error(b->diag, name->at, "step '%s' in %s is %s", op->name,
+			stage_key(at->stage), later);
+		return false;
+	}
 	belongs(op->stages, stages);
 	if (at->stage == PL_STAGE_WORKER && op->flags & PL_OP_WHOLE)
 		pl_diag_error(b->diag, name->at,
@@ -126,7 +133,8 @@ static bool is_obvious_value(const struct pl_op *op, const struct pl_node *args)
 
 	if (args->kind != PL_NODE_MAP)
 		return true;
-	if (!obvious || (obvious->kind != PL_PARAM_MAP && obvious->kind != PL_PARAM_BRANCHES))
+	if (!obvious || (obvious->kind != PL_PARAM_MAP && obvious->kind != PL_PARAM_TABLE &&
+				obvious->kind != PL_PARAM_BRANCHES))
 		return false;
 	for (int i = 0; i < args->n; i++) {
 		if (pl_params_find(op->params, args->key[i]->text))
@@ -153,7 +161,8 @@ static bool read_params(struct pl_build *b, struct pl_step *step, const struct p
 {
 	const struct pl_op *op = step->op;
 	const struct pl_node *name = b->note[step->id].name;
-	struct pl_convert c = {b->pool, b->diag, pl_step_prefix(b, op->name), op->name, name->at};
+	struct pl_convert c = {
+		b->pool, b->diag, pl_step_prefix(b, op->name), op->name, name->at, b->plan->dir};
 	const struct pl_param *obvious = pl_params_obvious(op->params);
 	struct pl_names others = allowed_keys(op);
 	struct pl_node *wrapped;

@@ -31,6 +31,8 @@ struct op_harness {
 	int n;
 	int n_own; /* of the n; op_also adds others */
 	int n_fields;
+	const char *dir; /* what paths count from; NULL: nothing reads one */
+	const struct pl_param_texts *roots;
 	void *state;
 	struct pl_draw_key key;
 	struct pl_err err;
@@ -126,6 +128,7 @@ OP_HELPER void op_set_param(struct op_harness *h, const struct pl_param *p, cons
 
 	switch (p->kind) {
 	case PL_PARAM_INT:
+	case PL_PARAM_BYTES:
 		for (int i = 0; p->choices && p->choices[i]; i++)
 			if (strcmp(p->choices[i], text) == 0) {
 				*(int64_t *)(void *)at = PL_PARAM_WORD(i);
@@ -231,6 +234,8 @@ OP_HELPER int op_load(struct op_harness *h)
 		.n = h->n,
 		.n_own = h->n_own,
 		.stage = PL_STAGE_WORKER,
+		.dir = h->dir,
+		.roots = h->roots,
 	};
 	int rc = h->op->check ? h->op->check(h->params, &h->err) : 0;
 

@@ -78,3 +78,76 @@ Test(plan_also, a_field_of_another_type)
 		r.messages);
 	plan_end(&r);
 }
+
+static struct plan_reading read_values(const char *steps)
+{
+	char text[1024];
+
+	enter_new_folder();
+	snprintf(text, sizeof(text), "source: {range: 4}\nworkers:\n%s", steps);
+	return plan_of(text);
+}
+
+Test(plan_also, joined_fields_end)
+{
+	struct plan_reading r =
+		read_sounds("  - decode_audio: {start: label, mono: true}\n"
+			    "  - crop_audio: 100\n"
+			    "  - views: {into: {\"v_{1..3}\": [{crop_audio: 50}]}}\n"
+			    "  - stack: {field: \"v_*\", to: all}\n");
+	char text[256];
+
+	cr_assert_not_null(r.plan, "%s", r.messages);
+	cr_expect_null(result(r.plan, "v_1"));
+	cr_assert_not_null(result(r.plan, "all"));
+	cr_expect_str_eq(pl_type_format(text, sizeof(text), &result(r.plan, "all")->type),
+		"tensor f32 [3, 50, 1]");
+	cr_expect_eq(r.n_warnings, 0, "%s", r.messages);
+	plan_end(&r);
+}
+
+Test(plan_also, a_joined_field_may_have_the_name_of_one)
+{
+	struct plan_reading r = read_values("  - cast: {field: value, to: other, dtype: i64}\n"
+					    "  - stack: {field: [value, other], to: other}\n");
+	char text[256];
+
+	cr_assert_not_null(r.plan, "%s", r.messages);
+	cr_assert_eq(r.plan->n_results, 1);
+	cr_expect_str_eq(r.plan->result[0].name, "other");
+	cr_expect_str_eq(
+		pl_type_format(text, sizeof(text), &r.plan->result[0].type), "tensor i64 [2]");
+	plan_end(&r);
+}
+
+Test(plan_also, joining_needs_a_name)
+{
+	struct plan_reading r = read_values("  - cast: {field: value, to: other, dtype: i64}\n"
+					    "  - stack: {field: [value, other]}\n");
+
+	cr_expect_null(r.plan);
+	cr_expect_not_null(strstr(r.messages, "to: must say the one field that 2 fields become"),
+		"%s", r.messages);
+	plan_end(&r);
+}
+
+Test(plan_also, stacking_behind_batch)
+{
+	struct plan_reading r =
+		read_values("  - cast: {field: value, to: other, dtype: i64}\n"
+			    "post_main:\n  - batch: 2\n"
+			    "  - stack: {field: [value, other], to: both, axis: 1}\n");
+	char text[256];
+
+	cr_assert_not_null(r.plan, "%s", r.messages);
+	cr_expect_str_eq(
+		pl_type_format(text, sizeof(text), &r.plan->result[0].type), "tensor i64 [2]");
+	plan_end(&r);
+	r = read_values("  - cast: {field: value, to: other, dtype: i64}\n"
+			"post_main:\n  - batch: 2\n"
+			"  - stack: {field: [value, other], to: both}\n");
+	cr_expect_null(r.plan);
+	cr_expect_not_null(
+		strstr(r.messages, "axis 0 of every field is the batch"), "%s", r.messages);
+	plan_end(&r);
+}
