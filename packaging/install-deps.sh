@@ -4,7 +4,8 @@
 set -eu
 
 need="gcc cmake ninja-build pkg-config libzmq3-dev libprotobuf-c-dev protobuf-c-compiler libsystemd-dev libyaml-dev
-libjpeg-dev libspng-dev libwebp-dev libsndfile1-dev libsamplerate0-dev libjansson-dev libxxhash-dev"
+libjpeg-dev libspng-dev libwebp-dev libsndfile1-dev libsamplerate0-dev libjansson-dev libxxhash-dev
+zlib1g-dev libzstd-dev liblzma-dev"
 for want in "$@"; do
 	case $want in
 	--tests) need="$need libcriterion-dev python3 universal-ctags strace procps" ;;

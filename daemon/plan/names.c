@@ -42,13 +42,10 @@ static const struct later steps[] = {
 
 static const struct later sources[] = {
 	{"concat", SOON},
-	{"csv", SOON},
-	{"jsonl", SOON},
 	{"mix", SOON},
 	{"parquet", LATER},
 	{"python", SOON},
 	{"tar", SOON},
-	{"text", SOON},
 	{"tfrecord", LATER},
 	{"zip", SOON},
 };

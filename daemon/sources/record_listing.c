@@ -30,6 +30,17 @@ int pl_record_listing_add(struct pl_listing_writer *w, uint64_t place)
 	return r;
 }
 
+void pl_record_listing_set_form(struct pl_listing_writer *w, uint64_t form)
+{
+	const struct pl_listing_section *files = &w->section[SECTION_FILES];
+	struct pl_record_file file;
+	char *last = files->data + files->used - sizeof(file);
+
+	memcpy(&file, last, sizeof(file));
+	file.form = form;
+	memcpy(last, &file, sizeof(file));
+}
+
 int pl_record_listing_open(
 	struct pl_record_listing *r, const struct pl_listing *l, struct pl_err *err)
 {

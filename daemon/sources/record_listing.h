@@ -27,6 +27,9 @@ int pl_record_listing_add_file(struct pl_listing_writer *w, const char *path, co
 	uint64_t form) PL_MUST_CHECK;
 int pl_record_listing_add(struct pl_listing_writer *w, uint64_t place) PL_MUST_CHECK;
 
+/* The form of the file added last, for who knows it only after its records. */
+void pl_record_listing_set_form(struct pl_listing_writer *w, uint64_t form);
+
 /* The reader's side: pointers into a mapped listing. */
 struct pl_record_listing {
 	const struct pl_record_file *file;
