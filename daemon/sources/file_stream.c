@@ -2,6 +2,7 @@
 #include "daemon/sources/file_stream.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #define PACKED_BYTES ((size_t)128 << 10)
 #define SKIP_BYTES   ((size_t)64 << 10)
@@ -70,6 +71,7 @@ static int refill(struct pl_file_stream *s, struct pl_err *err)
 
 static int run(struct pl_file_stream *s, struct pl_unpack_io *io, struct pl_err *err)
 {
+	char reason[256];
 	int r;
 
 	io->in = s->packed + s->packed_used;
@@ -77,10 +79,11 @@ static int run(struct pl_file_stream *s, struct pl_unpack_io *io, struct pl_err 
 	io->is_last = s->is_at_end;
 	r = pl_unpack_run(s->unpack, io, err);
 	s->packed_used = s->n_packed - io->n_in;
-	if (r && err)
-		pl_err_set(err, r, "%.1900s, near byte %llu of the file", err->text,
-			(unsigned long long)(s->file_at - io->n_in));
-	return r;
+	if (!r)
+		return 0;
+	snprintf(reason, sizeof(reason), "%.255s", err ? err->text : "");
+	return pl_err_set(err, r, "%s, near byte %llu of the file", reason,
+		(unsigned long long)(s->file_at - io->n_in));
 }
 
 static int read_packed(

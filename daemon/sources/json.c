@@ -151,8 +151,10 @@ static int skip_number(struct pl_json *j)
 	if (!skip_digits(j))
 		return unexpected(j, "a digit must follow '-' (JSON has no Infinity and no NaN: "
 				     "write null)");
-	if (*digits == '0' && j->at - digits > 1)
+	if (*digits == '0' && j->at - digits > 1) {
+		j->at = digits;
 		return fail(j, "a number has no zeros in front");
+	}
 	if (skip_byte(j, ".") && !skip_digits(j))
 		return unexpected(j, "a digit must follow '.'");
 	if (skip_byte(j, "eE")) {
