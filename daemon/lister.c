@@ -47,5 +47,5 @@ int pl_lister_run(const struct pl_lister_order *order)
 			plan->source.at.column, plan->source.name);
 		return refuse(order, r == -ENOMEM ? 1 : 78, err.text);
 	}
-	return pl_task_answer(order->out, &head, "", fd) < 0 ? 1 : 0;
+	return pl_task_answer(order->out, &head, err.text, fd) < 0 ? 1 : 0;
 }

@@ -86,8 +86,8 @@ static int run_record(struct pl_worker *w, const struct pl_target *target, int64
 
 	sample->where.name = "";
 	if (w->plan->key_field >= 0) {
-		source->op->describe(
-			source->params, &w->listing, sample->where.key.index, name, sizeof(name));
+		pl_source_key(source->op, source->params, &w->listing, sample->where.key.index,
+			name, sizeof(name));
 		sample->where.name = name;
 	}
 	pl_deliver_prepare(&w->plan->layout, target, sample);

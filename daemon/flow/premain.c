@@ -64,7 +64,8 @@ static int pull_all(struct pl_premain *p, int from, int to, uint64_t index, stru
 	sample.where.source = source->name;
 	sample.where.name = name;
 	if (p->plan->key_field >= 0)
-		source->op->describe(source->params, p->listing, index, name, sizeof(name));
+		pl_source_key(
+			source->op, source->params, p->listing, index, name, sizeof(name));
 	pl_scratch_reset(p->scratch);
 	pl_steps_begin(p->steps);
 	r = source->op->read(source->params, p->source_state, p->listing, index, source->field,

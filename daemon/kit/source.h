@@ -79,7 +79,18 @@ struct pl_source_op {
 	/* What an error calls the record: a path, "value 3". At most n bytes with NUL. */
 	void (*describe)(const void *params, const struct pl_listing *listing, uint64_t index,
 		char *out, size_t n);
+
+	/* What `_key` is for the record, as describe. NULL: describe's text. */
+	void (*key)(const void *params, const struct pl_listing *listing, uint64_t index, char *out,
+		size_t n);
 };
+
+/* What `_key` is for a record: at most n bytes with NUL. */
+static inline void pl_source_key(const struct pl_source_op *op, const void *params,
+	const struct pl_listing *listing, uint64_t index, char *out, size_t n)
+{
+	(op->key ? op->key : op->describe)(params, listing, index, out, n);
+}
 
 extern const struct pl_source_op *const pl_sources[];
 extern const size_t pl_n_sources;

@@ -45,8 +45,6 @@ static const struct later sources[] = {
 	{"mix", SOON},
 	{"parquet", LATER},
 	{"python", SOON},
-	{"tar", SOON},
-	{"tfrecord", LATER},
 	{"zip", SOON},
 };
 

@@ -8,7 +8,9 @@ const struct pl_source_op *const pl_sources[] = {
 	&pl_source_list,
 	&pl_source_npy,
 	&pl_source_range,
+	&pl_source_tar,
 	&pl_source_text,
+	&pl_source_tfrecord,
 	&pl_source_tokens,
 };
 

@@ -9,5 +9,7 @@ extern const struct pl_source_op pl_source_jsonl;
 extern const struct pl_source_op pl_source_list;
 extern const struct pl_source_op pl_source_npy;
 extern const struct pl_source_op pl_source_range;
+extern const struct pl_source_op pl_source_tar;
 extern const struct pl_source_op pl_source_text;
+extern const struct pl_source_op pl_source_tfrecord;
 extern const struct pl_source_op pl_source_tokens;
