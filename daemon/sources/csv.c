@@ -128,7 +128,8 @@ static int csv_check(void *data, struct pl_err *err)
 	return r ? r : pl_csv_head_check(&layout, err);
 }
 
-static int csv_fields(const void *data, struct pl_source_field *fields, int *n, struct pl_err *err)
+static int csv_fields(const void *data, const char *dir, struct pl_source_field *fields, int *n,
+	struct pl_err *err)
 {
 	const struct csv_params *p = data;
 

@@ -76,8 +76,8 @@ static int jsonl_check(void *data, struct pl_err *err)
 	return r;
 }
 
-static int jsonl_fields(
-	const void *data, struct pl_source_field *fields, int *n, struct pl_err *err)
+static int jsonl_fields(const void *data, const char *dir, struct pl_source_field *fields, int *n,
+	struct pl_err *err)
 {
 	const struct jsonl_params *p = data;
 

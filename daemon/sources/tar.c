@@ -86,7 +86,8 @@ static int tar_check(void *data, struct pl_err *err)
 	return make_fields(p, &f, err);
 }
 
-static int tar_fields(const void *data, struct pl_source_field *fields, int *n, struct pl_err *err)
+static int tar_fields(const void *data, const char *dir, struct pl_source_field *fields, int *n,
+	struct pl_err *err)
 {
 	const struct tar_params *p = data;
 	struct pl_tar_fields f;

@@ -44,7 +44,8 @@ static int text_check(void *data, struct pl_err *err)
 	return 0;
 }
 
-static int text_fields(const void *data, struct pl_source_field *fields, int *n, struct pl_err *err)
+static int text_fields(const void *data, const char *dir, struct pl_source_field *fields, int *n,
+	struct pl_err *err)
 {
 	const struct text_params *p = data;
 

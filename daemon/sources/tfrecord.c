@@ -76,8 +76,8 @@ static int tfrecord_check(void *data, struct pl_err *err)
 	return make_fields(p, &specs, err);
 }
 
-static int tfrecord_fields(
-	const void *data, struct pl_source_field *fields, int *n, struct pl_err *err)
+static int tfrecord_fields(const void *data, const char *dir, struct pl_source_field *fields,
+	int *n, struct pl_err *err)
 {
 	const struct tfrecord_params *p = data;
 	struct pl_field_specs specs;

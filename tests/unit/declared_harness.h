@@ -73,7 +73,7 @@ TREE_HELPER int records_list_in(struct records *r, const char *dir, bool only_fi
 		struct pl_err err = {0};
 
 		cr_assert_eq(r->err.code, 0, "%s", r->err.text);
-		cr_assert_eq(r->op->fields(r->params, r->field, &r->n_fields, &err), 0);
+		cr_assert_eq(r->op->fields(r->params, dir, r->field, &r->n_fields, &err), 0);
 		fd = pl_listing_seal(&w);
 		cr_assert_eq(pl_listing_map(&r->listing, fd, &err), 0, "%s", err.text);
 		cr_assert_eq(

@@ -53,7 +53,7 @@ TREE_HELPER int records_list(struct records *r, bool only_first)
 	int rc = r->op->check(r->params, &r->err);
 
 	if (!rc)
-		rc = r->op->fields(r->params, r->field, &r->n_fields, &r->err);
+		rc = r->op->fields(r->params, r->dir, r->field, &r->n_fields, &r->err);
 	if (rc)
 		return rc;
 	pl_listing_writer_init(&w);

@@ -1,6 +1,6 @@
 /* tests/unit/test_sources_tfrecord.c - TFRecord files made here: CRCs, cuts, wire forms, values. */
 #include "daemon/sources/crc32c.h"
-#include "tests/unit/record_harness.h"
+#include "tests/unit/declared_harness.h"
 #include "tests/unit/tar_maker.h"
 
 TestSuite(sources_tfrecord, .init = tree_begin, .fini = tree_end, .timeout = 60);
