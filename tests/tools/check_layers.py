@@ -26,7 +26,7 @@ ONLY_IN = {r"zmq\.h": r"daemon/sys/z\w+\.c", r"yaml\.h": r"daemon/plan/yaml\.c",
            r"jpeglib\.h|jerror\.h": r"daemon/ops/decode_jpeg\w*\.c", r"spng\.h": r"daemon/ops/decode_png\w*\.c",
            r"webp/.*": r"daemon/ops/decode_webp\w*\.c",
            r"sndfile\.h": r"daemon/ops/decode_audio\w*\.c", r"samplerate\.h": r"daemon/ops/resample_audio\.c",
-           r"zlib\.h|zstd\.h|lzma\.h": r"daemon/sources/unpack\.c"}
+           r"zlib\.h|zstd\.h|lzma\.h": r"daemon/sources/(unpack|inflate)\.c"}
 BIRTH = r"\b(v?fork|clone3?|posix_spawnp?)\s*\("
 BIRTHPLACES = {"daemon/supervisor.c", "client/launch.c", "client/ctl/run.c", "client/ctl/bench.c"}
 GENERATED = {"pipeloader.pb-c.h"}
