@@ -86,7 +86,7 @@ static void welcome(struct pl_dispatcher *d, struct pl_session *s, const struct 
 	w->token_bytes = pl_token_pack(at, w->token);
 	w->prefetch = (uint32_t)d->plan->post_prefetch;
 	snprintf(w->pipeline, sizeof(w->pipeline), "%s", d->plan->name);
-	w->records = (int64_t)d->listing.head->n_records;
+	w->records = (int64_t)pl_source_epoch(d->plan->source.op, &d->listing);
 	w->batches_per_epoch = batches_per_epoch(d);
 	w->daemon_pid = d->birth->supervisor_pid;
 	w->dispatcher_pid = (uint32_t)getpid();

@@ -84,6 +84,7 @@ int pl_flow_init(struct pl_flow *f, const struct pl_plan *plan, const struct pl_
 		r = pl_steps_prepare(&f->pre_steps, &plan->pre, err);
 	if (r == 0 && plan->source.op->open)
 		r = plan->source.op->open(plan->source.params, listing, &f->source_state, err);
+	f->n_epoch = pl_source_epoch(plan->source.op, listing);
 	if (r == 0)
 		r = pl_steps_prepare(&f->post_steps, &plan->post, err);
 	return r;

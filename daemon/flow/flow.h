@@ -22,6 +22,7 @@ struct pl_hand {
 struct pl_flow {
 	const struct pl_plan *plan;
 	const struct pl_listing *listing;
+	uint64_t n_epoch; /* records of one */
 	struct pl_arena arena;
 	struct pl_slots slots;
 	struct pl_ready ready[PL_ARENA_SLOTS_MAX];     /* by slot */

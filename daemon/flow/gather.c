@@ -357,7 +357,7 @@ static bool is_within_budget(const struct pl_flow *f, const struct pl_lap *lap)
 	if (f->plan->skip_count >= 0)
 		return lap->bad <= (uint64_t)f->plan->skip_count;
 	return f->plan->skip_share < 0 ||
-	       (double)lap->bad <= f->plan->skip_share * (double)f->listing->head->n_records;
+	       (double)lap->bad <= f->plan->skip_share * (double)f->n_epoch;
 }
 
 /* 0: go on, 1: wait for the substitute, -errno: the stream fails. */
@@ -459,12 +459,11 @@ static int no_batch(const struct pl_flow *f, const struct pl_lap *lap, struct pl
 			"epoch %u has no batch: what pre_main leaves of %llu records does not fill "
 			"one of size %llu, and drop_last is true: "
 			"lower the size, or set drop_last: false",
-			lap->epoch, (unsigned long long)f->listing->head->n_records,
+			lap->epoch, (unsigned long long)f->n_epoch,
 			(unsigned long long)batch_size(f));
 	return pl_err_set(err, -ENODATA,
 		"epoch %u has no batch: of %llu records none was left, %llu of them bad",
-		lap->epoch, (unsigned long long)f->listing->head->n_records,
-		(unsigned long long)lap->bad);
+		lap->epoch, (unsigned long long)f->n_epoch, (unsigned long long)lap->bad);
 }
 
 /* The last, short batch; slots beyond it are free again, unseen. */

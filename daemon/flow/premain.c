@@ -21,6 +21,7 @@ static int open_order(struct pl_premain *p, int i, uint64_t n_in, struct pl_err 
 	o->seed = p->plan->seed;
 	o->epoch = p->epoch;
 	o->place = step->place;
+	o->mixture = i == 0 && p->mixture.n ? &p->mixture : NULL;
 	return step->op->order(step->params, o, err);
 }
 
@@ -64,8 +65,7 @@ static int pull_all(struct pl_premain *p, int from, int to, uint64_t index, stru
 	sample.where.source = source->name;
 	sample.where.name = name;
 	if (p->plan->key_field >= 0)
-		pl_source_key(
-			source->op, source->params, p->listing, index, name, sizeof(name));
+		pl_source_key(source->op, source->params, p->listing, index, name, sizeof(name));
 	pl_scratch_reset(p->scratch);
 	pl_steps_begin(p->steps);
 	r = source->op->read(source->params, p->source_state, p->listing, index, source->field,
@@ -188,6 +188,12 @@ int pl_premain_open(struct pl_premain *p, const struct pl_plan *plan,
 	p->source_state = source_state;
 	p->epoch = epoch;
 	p->n_positions = listing->head->n_records;
+	if (plan->source.op->mixture) {
+		r = plan->source.op->mixture(listing, &p->mixture, err);
+		if (r < 0)
+			return r;
+		p->n_positions = p->mixture.n;
+	}
 	r = open_mapped(p, 0, err);
 	while (r >= 0 && (counting = next_counting(p, r)) >= 0) {
 		int pulled = r;

@@ -17,6 +17,7 @@ struct pl_premain {
 	struct pl_steps *steps;
 	struct pl_scratch *scratch;
 	void *source_state;
+	struct pl_mixture mixture; /* n 0: the source is none */
 	uint32_t epoch;
 	int n_mapped;                        /* order steps served by arithmetic */
 	int first_pulled;                    /* index in plan->pre of the first pulled step */

@@ -79,6 +79,48 @@ static int hash_sections(const struct pl_listing_writer *w, uint64_t *hash)
 	return 0;
 }
 
+/* Head of what w becomes; its size in *bytes. */
+static int make_head(
+	const struct pl_listing_writer *w, struct pl_listing_head *head, uint64_t *bytes)
+{
+	uint64_t at = pl_align_up(sizeof(*head), SECTION_ALIGN);
+
+	*head = (struct pl_listing_head){.n_records = w->n_records,
+		.n_sections = PL_LISTING_SECTIONS,
+		.n_classes = w->n_classes};
+	memcpy(head->magic, magic, sizeof(magic));
+	for (int s = 0; s < PL_LISTING_SECTIONS; s++) {
+		head->section_offset[s] = at;
+		head->section_bytes[s] = w->section[s].used;
+		at = pl_align_up(at + w->section[s].used, SECTION_ALIGN);
+	}
+	*bytes = at;
+	return hash_sections(w, &head->hash);
+}
+
+static int append_aligned(struct pl_listing_writer *w, int s, const void *bytes, size_t n)
+{
+	static const char zeros[SECTION_ALIGN];
+	size_t gap = (SECTION_ALIGN - n % SECTION_ALIGN) % SECTION_ALIGN;
+	int r = pl_listing_append(w, s, bytes, n);
+
+	return r ? r : pl_listing_append(w, s, zeros, gap);
+}
+
+int pl_listing_append_image(
+	struct pl_listing_writer *w, int s, const struct pl_listing_writer *inner)
+{
+	struct pl_listing_head head;
+	uint64_t bytes;
+	int r = make_head(inner, &head, &bytes);
+
+	if (!r)
+		r = append_aligned(w, s, &head, sizeof(head));
+	for (int i = 0; i < PL_LISTING_SECTIONS && !r; i++)
+		r = append_aligned(w, s, inner->section[i].data, inner->section[i].used);
+	return r;
+}
+
 static int write_at(int fd, const void *bytes, size_t n, uint64_t offset)
 {
 	const char *from = bytes;
@@ -110,19 +152,12 @@ static int create_memfd(void)
 
 static int write_listing(const struct pl_listing_writer *w, int fd)
 {
-	struct pl_listing_head head = {.n_records = w->n_records,
-		.n_sections = PL_LISTING_SECTIONS,
-		.n_classes = w->n_classes};
-	uint64_t at = pl_align_up(sizeof(head), SECTION_ALIGN);
-	int r = hash_sections(w, &head.hash);
+	struct pl_listing_head head;
+	uint64_t at;
+	int r = make_head(w, &head, &at);
 
-	memcpy(head.magic, magic, sizeof(magic));
-	for (int s = 0; s < PL_LISTING_SECTIONS && !r; s++) {
-		head.section_offset[s] = at;
-		head.section_bytes[s] = w->section[s].used;
-		r = write_at(fd, w->section[s].data, w->section[s].used, at);
-		at = pl_align_up(at + w->section[s].used, SECTION_ALIGN);
-	}
+	for (int s = 0; s < PL_LISTING_SECTIONS && !r; s++)
+		r = write_at(fd, w->section[s].data, w->section[s].used, head.section_offset[s]);
 	if (!r)
 		r = write_at(fd, &head, sizeof(head), 0);
 	if (!r && ftruncate(fd, (off_t)at))
@@ -177,9 +212,24 @@ static bool has_all_classes(const struct pl_listing_head *h)
 	return h->n_classes == 0 || n == h->n_classes;
 }
 
+int pl_listing_view(struct pl_listing *l, const void *image, size_t n, struct pl_err *err)
+{
+	const char *fault =
+		n < sizeof(struct pl_listing_head) ? "it is too short" : head_fault(image, n);
+
+	*l = (struct pl_listing){0};
+	if (!fault && !has_all_classes(image))
+		fault = "its class names are not complete";
+	if (fault)
+		return pl_err_set(err, -EINVAL, "listing: %s", fault);
+	l->head = image;
+	l->bytes = n;
+	return 0;
+}
+
 int pl_listing_map(struct pl_listing *l, int fd, struct pl_err *err)
 {
-	const char *fault;
+	int r;
 	struct stat st;
 	int seals = fcntl(fd, F_GET_SEALS);
 	void *at;
@@ -195,16 +245,10 @@ int pl_listing_map(struct pl_listing *l, int fd, struct pl_err *err)
 	at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (at == MAP_FAILED)
 		return pl_err_set(err, -errno, "listing: %s", strerror(errno));
-	fault = head_fault(at, (uint64_t)st.st_size);
-	if (!fault && !has_all_classes(at))
-		fault = "its class names are not complete";
-	if (fault) {
+	r = pl_listing_view(l, at, (size_t)st.st_size, err);
+	if (r)
 		munmap(at, (size_t)st.st_size);
-		return pl_err_set(err, -EINVAL, "listing: %s", fault);
-	}
-	l->head = at;
-	l->bytes = (size_t)st.st_size;
-	return 0;
+	return r;
 }
 
 void pl_listing_unmap(struct pl_listing *l)

@@ -52,6 +52,16 @@ int pl_listing_append(
 /* Writes everything to a new memfd and seals it against any change. The descriptor, or -errno. */
 int pl_listing_seal(struct pl_listing_writer *w) PL_MUST_CHECK;
 
+/* Appends to section s of `w` what seal would write of `inner`: 0 or -ENOMEM. Begins at a multiple
+ * of 64 when only such images are in the section. */
+int pl_listing_append_image(
+	struct pl_listing_writer *w, int s, const struct pl_listing_writer *inner) PL_MUST_CHECK;
+
+/* A listing over such an image, which it borrows; checked as by map, never unmapped. 0 or -EINVAL.
+ */
+int pl_listing_view(
+	struct pl_listing *l, const void *image, size_t n, struct pl_err *err) PL_MUST_CHECK;
+
 /* Maps a sealed listing read-only after checking seals, magic and every offset. 0 or -errno; unmap
  * frees it. */
 int pl_listing_map(struct pl_listing *l, int fd, struct pl_err *err) PL_MUST_CHECK;

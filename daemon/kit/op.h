@@ -111,6 +111,8 @@ void *pl_run_scratch(struct pl_run *r, size_t n);
  * above. */
 const void *pl_run_contiguous(struct pl_run *r, int i);
 
+struct pl_mixture; /* daemon/kit/source.h */
+
 /*
  * An order step (take, skip, shuffle ...) over one epoch: n_in records come in, n_out go out, and
  * output position i is input position at(i). Pure arithmetic, so that a stream can start anywhere.
@@ -122,7 +124,8 @@ struct pl_order {
 	uint64_t n_out;
 	uint64_t seed;
 	uint32_t epoch;
-	uint64_t place; /* pl_rng_place of the step */
+	uint64_t place;                   /* pl_rng_place of the step */
+	const struct pl_mixture *mixture; /* where n_in is the epoch of one, else NULL */
 	union {
 		struct pl_permutation permutation;
 		uint64_t words[16];

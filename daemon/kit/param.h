@@ -29,6 +29,7 @@ enum pl_param_kind {
 			 */
 	PL_PARAM_STEPS, /* handled by the planner: a list of steps */
 	PL_PARAM_BRANCHES, /* handled by the planner: several lists of steps */
+	PL_PARAM_SOURCES,  /* struct pl_param_sources, filled by the planner: a list of sources */
 };
 
 #define PL_PARAM_LIST_MAX 64
@@ -89,6 +90,21 @@ struct pl_table_entry {
 struct pl_param_table {
 	int64_t n;
 	const struct pl_table_entry *entry;
+};
+
+/* The sources inside one (mix, concat): what each is, as the planner read it. */
+#define PL_PARAM_SOURCES_MAX 64
+
+struct pl_source_part {
+	const struct pl_source_op *op;
+	void *params;
+	const char *name;
+	double weight;
+};
+
+struct pl_param_sources {
+	int n;
+	struct pl_source_part *v; /* lives as long as the plan */
 };
 
 /* dtype PL_I64 or PL_F64: `numbers`; 0: `texts`. All memory lives as long as the plan. */

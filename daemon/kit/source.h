@@ -1,6 +1,7 @@
 /* daemon/kit/source.h - what a source is: how to list records once and read any later. */
 #pragma once
 
+#include "daemon/kit/listing.h"
 #include "daemon/kit/op.h"
 
 #define PL_SOURCE_ABI 1
@@ -10,9 +11,6 @@
  * read. The layout of a section is its source's own business; offsets only, no pointers. Sections
  * are 64-byte aligned.
  */
-struct pl_listing_writer; /* daemon/kit/listing.h */
-struct pl_listing;
-
 #define PL_FIELD_NAME_MAX 64
 
 /* One field a source delivers. `is_known`: pre-main may use it, for it is known without reading
@@ -23,6 +21,44 @@ struct pl_source_field {
 	struct pl_type type;
 	bool is_known;
 };
+
+/*
+ * Sources drawn in turn by a periodic pattern. Position i of an epoch belongs to part
+ * part[i % period] and is its draw number i / period * count + rank[i % period]; its draws go
+ * through its own n_records records again and again. The listing's record numbers are such
+ * positions, so that a record that comes twice has other random draws; the first `n` are an epoch.
+ */
+struct pl_mixture_share {
+	uint64_t n_records;
+	uint32_t count;      /* turns in a period */
+	uint32_t first_slot; /* where its turns begin in `slot` */
+};
+
+struct pl_mixture {
+	uint64_t n;
+	uint64_t period;
+	const uint16_t *part; /* [period] */
+	const uint32_t *rank; /* [period] */
+	const uint32_t *slot; /* [period]: the turns of part 0 in order, of part 1, ... */
+	const struct pl_mixture_share *share; /* by part */
+	int n_parts;
+};
+
+/* Which part a position belongs to, and the number of its draw; and the way back. */
+static inline uint64_t pl_mixture_draw(const struct pl_mixture *m, uint64_t position, int *part)
+{
+	uint64_t turn = position % m->period;
+
+	*part = m->part[turn];
+	return position / m->period * m->share[*part].count + m->rank[turn];
+}
+
+static inline uint64_t pl_mixture_position(const struct pl_mixture *m, int part, uint64_t draw)
+{
+	const struct pl_mixture_share *share = &m->share[part];
+
+	return draw / share->count * m->period + m->slot[share->first_slot + draw % share->count];
+}
 
 /*
  * One kind of source. `params` is the struct its parameter table fills; `dir` is the folder of the
@@ -80,10 +116,26 @@ struct pl_source_op {
 	void (*describe)(const void *params, const struct pl_listing *listing, uint64_t index,
 		char *out, size_t n);
 
+	/* A mixture's pattern; NULL for all others. Pointers go into the listing. 0, or -EINVAL
+	 * with err. */
+	int (*mixture)(
+		const struct pl_listing *listing, struct pl_mixture *out, struct pl_err *err);
+
 	/* What `_key` is for the record, as describe. NULL: describe's text. */
 	void (*key)(const void *params, const struct pl_listing *listing, uint64_t index, char *out,
 		size_t n);
 };
+
+/* Records of an epoch of `listing`: all of them, but for a mixture. */
+static inline uint64_t pl_source_epoch(
+	const struct pl_source_op *op, const struct pl_listing *listing)
+{
+	struct pl_mixture m;
+
+	if (!op->mixture)
+		return listing->head->n_records;
+	return op->mixture(listing, &m, NULL) < 0 ? 0 : m.n;
+}
 
 /* What `_key` is for a record: at most n bytes with NUL. */
 static inline void pl_source_key(const struct pl_source_op *op, const void *params,

@@ -5,7 +5,11 @@
  * that order the records are permuted: a worker reads a few blocks at a time, and still every
  * position is arithmetic. The last block may be short; it lies at slot `short_slot` of the permuted
  * order, and every block behind it begins that much earlier.
+ *
+ * Right behind a mix every turn stays with its source: each pass of a source through its records is
+ * shuffled by itself, as if it were an epoch of its own.
  */
+#include "daemon/kit/source.h"
 #include "daemon/ops/table.h"
 
 struct shuffle_params {
@@ -78,7 +82,7 @@ static uint64_t slot_of(const struct pl_order *o, uint64_t block, uint64_t posit
 	return (position + o->state.words[WORD_MISSING]) / block;
 }
 
-static uint64_t shuffle_at(const void *data, const struct pl_order *o, uint64_t i)
+static uint64_t shuffle_alone(const void *data, const struct pl_order *o, uint64_t i)
 {
 	const struct shuffle_params *p = data;
 	uint64_t block = (uint64_t)p->block;
@@ -97,6 +101,27 @@ static uint64_t shuffle_at(const void *data, const struct pl_order *o, uint64_t 
 	slot = slot_of(o, block, i);
 	return pl_permutation_at(&o->state.permutation, slot) * block + i -
 	       slot_start(o, block, slot);
+}
+
+/* Position i of a mix: the same part's draw, moved inside its pass. */
+static uint64_t shuffle_mixture(const void *data, const struct pl_order *o, uint64_t i)
+{
+	int part;
+	uint64_t draw = pl_mixture_draw(o->mixture, i, &part);
+	uint64_t n = o->mixture->share[part].n_records;
+	struct pl_order pass = {.n_in = n,
+		.seed = o->seed,
+		.epoch = o->epoch,
+		.place = o->place + ((uint64_t)part << 48) + ((draw / n + 1) << 8)};
+
+	shuffle_order(data, &pass, NULL);
+	return pl_mixture_position(
+		o->mixture, part, draw / n * n + shuffle_alone(data, &pass, draw % n));
+}
+
+static uint64_t shuffle_at(const void *data, const struct pl_order *o, uint64_t i)
+{
+	return o->mixture ? shuffle_mixture(data, o, i) : shuffle_alone(data, o, i);
 }
 
 const struct pl_op pl_op_shuffle = {

@@ -1,6 +1,7 @@
 /* daemon/plan/canonical.c - converted parameters as one text: equal values, equal bytes. */
 #include <inttypes.h>
 
+#include "daemon/kit/source.h"
 #include "daemon/plan/params.h"
 
 static void write_text(FILE *out, const char *text)
@@ -60,6 +61,18 @@ static void write_list(FILE *out, const struct pl_param *p, const void *member)
 	}
 }
 
+static void write_sources(FILE *out, const struct pl_param_sources *sources)
+{
+	for (int i = 0; i < sources->n; i++) {
+		const struct pl_source_part *part = &sources->v[i];
+
+		fprintf(out, "{%s %" PRIu32 " %s %a\n", part->op->name, part->op->version,
+			part->name, part->weight);
+		pl_params_canonical(out, part->op->params, part->params);
+		fputs("}\n", out);
+	}
+}
+
 static void write_member(FILE *out, const struct pl_param *p, const void *member)
 {
 	const struct pl_param_size *size = member;
@@ -108,6 +121,9 @@ static void write_member(FILE *out, const struct pl_param *p, const void *member
 		break;
 	case PL_PARAM_STEPS:
 	case PL_PARAM_BRANCHES:
+		break;
+	case PL_PARAM_SOURCES:
+		write_sources(out, member);
 		break;
 	}
 }

@@ -352,6 +352,7 @@ static const struct {
 	[PL_PARAM_EXPR] = {"an expression", set_text},
 	[PL_PARAM_STEPS] = {"a list of steps", NULL},
 	[PL_PARAM_BRANCHES] = {"lists of steps", NULL},
+	[PL_PARAM_SOURCES] = {"a list of sources", NULL},
 };
 
 const char *pl_params_expected(const struct pl_param *param, char *out, size_t n)

@@ -41,8 +41,6 @@ static const struct later steps[] = {
 };
 
 static const struct later sources[] = {
-	{"concat", SOON},
-	{"mix", SOON},
 	{"parquet", LATER},
 	{"python", SOON},
 	{"zip", SOON},

@@ -5,7 +5,8 @@
 
 static bool is_for_planner(const struct pl_param *param)
 {
-	return param->kind == PL_PARAM_STEPS || param->kind == PL_PARAM_BRANCHES;
+	return param->kind == PL_PARAM_STEPS || param->kind == PL_PARAM_BRANCHES ||
+	       param->kind == PL_PARAM_SOURCES;
 }
 
 /* The node that a default's text stands for. */

@@ -122,6 +122,8 @@ static json_t *list_schema(const struct pl_param *p)
 		return typed("array");
 	case PL_PARAM_STEPS:
 		return reference("steps");
+	case PL_PARAM_SOURCES:
+		return list_of(reference("source"));
 	default:
 		return json_object();
 	}
@@ -254,7 +256,7 @@ static json_t *shape_schema(const char *key)
 	static const char *const on_error[] = {"fail", "substitute", NULL};
 
 	if (strcmp(key, "source") == 0)
-		return source_schema();
+		return reference("source");
 	if (strcmp(key, "pre_main") == 0)
 		return stage_schema(no_settings);
 	if (strcmp(key, "workers") == 0)
@@ -290,7 +292,8 @@ void pl_dump_schema(FILE *out)
 	json_object_set_new(
 		root, "$schema", json_string("https://json-schema.org/draft/2020-12/schema"));
 	json_object_set_new(root, "title", json_string("pipeline file of pipeloaderd"));
-	json_object_set_new(root, "$defs", json_pack("{s:o}", "steps", steps_schema()));
+	json_object_set_new(root, "$defs",
+		json_pack("{s:o,s:o}", "steps", steps_schema(), "source", source_schema()));
 	json_dumpf(root, out, JSON_INDENT(2) | JSON_SORT_KEYS);
 	fputc('\n', out);
 	json_decref(root);

@@ -5,6 +5,9 @@
 #include "daemon/plan/params.h"
 #include "daemon/plan/settings.h"
 
+/* Sources inside of sources inside of ... */
+#define DEPTH_MAX 4
+
 static void unknown_source(struct pl_build *b, const struct pl_node *name)
 {
 	const char *later = pl_names_later_source(name->text);
@@ -73,30 +76,68 @@ static const struct pl_node *params_map(
 	return map->key[0] ? map : NULL;
 }
 
-static bool read_params(struct pl_build *b, const struct pl_node *kind, const struct pl_node *value)
+static bool read_part(struct pl_build *b, const struct pl_node *source, int depth,
+	struct pl_source_part *part, struct pl_place *at);
+
+/* The sources inside a source, into its member of that kind. */
+static bool read_parts(struct pl_build *b, const struct pl_source_op *op, const struct pl_node *map,
+	int depth, void *params)
 {
-	struct pl_source_use *use = &b->plan->source;
-	const struct pl_source_op *op = use->op;
+	const struct pl_param *param = op->params;
+	const struct pl_node *list;
+	struct pl_param_sources *sources;
+	bool is_ok = true;
+
+	while (param->key && param->kind != PL_PARAM_SOURCES)
+		param++;
+	if (!param->key)
+		return true;
+	list = pl_node_find(map, param->key);
+	if (list->kind != PL_NODE_LIST || list->n == 0 || list->n > PL_PARAM_SOURCES_MAX ||
+		depth == DEPTH_MAX) {
+		pl_diag_error(b->diag, list->at,
+			"source '%s': %s must be a list of 1 to %d sources%s", op->name, param->key,
+			PL_PARAM_SOURCES_MAX,
+			depth == DEPTH_MAX ? ", not deeper in one another" : "");
+		return false;
+	}
+	sources = (void *)((char *)params + param->offset);
+	sources->v = pl_pool_array(b->pool, (size_t)list->n, sizeof(*sources->v));
+	sources->n = list->n;
+	for (int i = 0; i < list->n && sources->v; i++) {
+		struct pl_place at;
+
+		is_ok &= read_part(b, list->item[i], depth + 1, &sources->v[i], &at);
+	}
+	return is_ok && sources->v;
+}
+
+static bool read_params(struct pl_build *b, struct pl_source_part *part, const struct pl_node *kind,
+	const struct pl_node *value, int depth)
+{
+	const struct pl_source_op *op = part->op;
 	struct pl_convert c = {b->pool, b->diag, pl_pool_format(b->pool, "source '%s': ", op->name),
-		op->name, kind->at, NULL};
+		op->name, kind->at};
 	const struct pl_node *map = value ? params_map(b, op, value) : NULL;
 	struct pl_err err = {0};
 
-	use->params = pl_pool_alloc(b->pool, op->params_size);
-	if (!use->params || !c.what || (value && !map))
+	part->params = pl_pool_alloc(b->pool, op->params_size);
+	if (!part->params || !c.what || (value && !map))
 		return false;
-	if (!pl_params_fill(&c, op->params, map, NULL, use->params))
+	if (!pl_params_fill(&c, op->params, map, NULL, part->params) ||
+		!read_parts(b, op, map, depth, part->params))
 		return false;
-	if (op->check && op->check(use->params, &err) < 0) {
+	if (op->check && op->check(part->params, &err) < 0) {
 		pl_diag_error(b->diag, value ? value->at : kind->at, "%s%s", c.what, err.text);
 		return false;
 	}
 	return true;
 }
 
-static bool read_common(struct pl_build *b, const struct pl_node *source, int kind)
+static bool read_common(
+	struct pl_build *b, struct pl_source_part *part, const struct pl_node *source, int kind)
 {
-	struct pl_convert c = {b->pool, b->diag, "source: ", NULL, source->at, NULL};
+	struct pl_convert c = {b->pool, b->diag, "source: ", NULL, source->at};
 	struct pl_source_values v = {0};
 	struct pl_names others = {0};
 	bool is_ok;
@@ -105,7 +146,40 @@ static bool read_common(struct pl_build *b, const struct pl_node *source, int ki
 		pl_names_add(&others, source->key[kind]->text);
 	is_ok = pl_params_fill(
 		&c, pl_settings_source, source->kind == PL_NODE_MAP ? source : NULL, &others, &v);
-	b->plan->source.name = v.name ? v.name : b->plan->source.op->name;
+	part->name = v.name ? v.name : part->op->name;
+	part->weight = v.weight;
+	return is_ok;
+}
+
+/* One source, whose kind stands at *at. */
+static bool read_part(struct pl_build *b, const struct pl_node *source, int depth,
+	struct pl_source_part *part, struct pl_place *at)
+{
+	const struct pl_node *kind = source;
+	int position = 0;
+	bool is_ok;
+
+	if (source->kind == PL_NODE_MAP) {
+		position = kind_position(b, source);
+		if (position < 0)
+			return false;
+		kind = source->key[position];
+	} else if (source->kind != PL_NODE_TEXT) {
+		if (source->kind != PL_NODE_BAD)
+			pl_diag_error(b->diag, source->at,
+				"source must be 'kind: {parameters}', not %s",
+				pl_node_kind_name(source));
+		return false;
+	}
+	*at = kind->at;
+	part->op = pl_source_find(kind->text);
+	if (!part->op) {
+		unknown_source(b, kind);
+		return false;
+	}
+	is_ok = read_common(b, part, source, position);
+	is_ok &= read_params(
+		b, part, kind, source->kind == PL_NODE_MAP ? source->item[position] : NULL, depth);
 	return is_ok;
 }
 
@@ -171,33 +245,16 @@ bool pl_source_read(struct pl_build *b, const struct pl_resolved *resolved)
 {
 	const struct pl_node *source = pl_node_find(b->root, "source");
 	struct pl_source_use *use = &b->plan->source;
-	const struct pl_node *kind = source;
-	int position = 0;
-	bool is_ok;
+	struct pl_source_part part = {0};
 
 	if (!source) {
 		pl_diag_error(b->diag, b->root->at, "'source' is missing: what shall be read?");
 		return false;
 	}
-	if (source->kind == PL_NODE_MAP) {
-		position = kind_position(b, source);
-		if (position < 0)
-			return false;
-		kind = source->key[position];
-	} else if (source->kind != PL_NODE_TEXT) {
-		if (source->kind != PL_NODE_BAD)
-			pl_diag_error(b->diag, source->at,
-				"source must be 'kind: {parameters}', not %s",
-				pl_node_kind_name(source));
+	if (!read_part(b, source, 0, &part, &use->at))
 		return false;
-	}
-	use->at = kind->at;
-	use->op = pl_source_find(kind->text);
-	if (!use->op) {
-		unknown_source(b, kind);
-		return false;
-	}
-	is_ok = read_common(b, source, position);
-	is_ok &= read_params(b, kind, source->kind == PL_NODE_MAP ? source->item[position] : NULL);
-	return is_ok && add_fields(b, resolved);
+	use->op = part.op;
+	use->params = part.params;
+	use->name = part.name;
+	return add_fields(b, resolved);
 }

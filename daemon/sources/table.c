@@ -2,10 +2,12 @@
 #include "daemon/sources/table.h"
 
 const struct pl_source_op *const pl_sources[] = {
+	&pl_source_concat,
 	&pl_source_csv,
 	&pl_source_files,
 	&pl_source_jsonl,
 	&pl_source_list,
+	&pl_source_mix,
 	&pl_source_npy,
 	&pl_source_range,
 	&pl_source_tar,
