@@ -225,8 +225,86 @@ static inline int64_t join_3_fast_4(char *out, const char *in, int64_t row, int6
 		return i;                                                                          \
 	}
 
+static inline __m256i load_256(const char *p)
+{
+	return _mm256_loadu_si256((const __m256i *)(const void *)p);
+}
+
+/* Of lane k of 96 bytes, those that begin or lie in the first of two pixels of three bytes. */
+static const int8_t pool_index[6][16] = {
+	{0, 1, 2, 6, 7, 8, 12, 13, 14, -1, -1, -1, -1, -1, -1, -1},
+	{2, 3, 4, 8, 9, 10, 14, 15, -1, -1, -1, -1, -1, -1, -1, -1},
+	{0, 4, 5, 6, 10, 11, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1},
+	{0, 1, 2, 6, 7, 8, 12, 13, 14, -1, -1, -1, -1, -1, -1, -1},
+	{2, 3, 4, 8, 9, 10, 14, 15, -1, -1, -1, -1, -1, -1, -1, -1},
+	{0, 4, 5, 6, 10, 11, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1},
+};
+
+/* Three bytes on: the lanes of `v` from there, filled up from `next`. */
+static inline __m256i pixel_on(__m256i v, __m256i next)
+{
+	return _mm256_alignr_epi8(_mm256_permute2x128_si256(v, next, 0x21), v, 3);
+}
+
+/*
+ * Both directions of a pooling of such pixels at once: sixteen pixels of the result out of 96 bytes
+ * of two rows. What is written beyond a row (57 bytes are, for 48) is written again with the next
+ * one; only in the last row must nothing be touched that isn't there.
+ */
+#define DEFINE_POOL_TWICE(name, op)                                                                \
+	static inline void pool_sixteen_##name(char *o, const char *x, int64_t row)                \
+	{                                                                                          \
+		static const int8_t at[6] = {0, 9, 17, 24, 33, 41};                                \
+		__m256i v[4];                                                                      \
+                                                                                                   \
+		for (int k = 0; k < 3; k++)                                                        \
+			v[k] = op(load_256(x + 32 * k), load_256(x + 32 * k + row));               \
+		v[3] = v[2];                                                                       \
+		for (int k = 0; k < 3; k++) {                                                      \
+			__m256i index = _mm256_loadu_si256(                                        \
+				(const __m256i *)(const void *)pool_index[2 * k]);                 \
+			__m256i pairs = op(v[k], pixel_on(v[k], v[k + 1]));                        \
+                                                                                                   \
+			pairs = _mm256_shuffle_epi8(pairs, index);                                 \
+			store_128(o + at[2 * k], _mm256_castsi256_si128(pairs));                   \
+			store_128(o + at[2 * k + 1], _mm256_extracti128_si256(pairs, 1));          \
+		}                                                                                  \
+	}                                                                                          \
+	static inline void pool_last_##name(char *o, const char *x, int64_t pairs)                 \
+	{                                                                                          \
+		int64_t row = 6 * pairs;                                                           \
+		char apart[64];                                                                    \
+		int64_t i = 0;                                                                     \
+                                                                                                   \
+		for (; i + 19 <= pairs; i += 16)                                                   \
+			pool_sixteen_##name(o + 3 * i, x + 6 * i, row);                            \
+		for (; i < pairs; i += 16) {                                                       \
+			int64_t at = i + 16 < pairs ? i : pairs - 16;                              \
+                                                                                                   \
+			pool_sixteen_##name(apart, x + 6 * at, row);                               \
+			memcpy(o + 3 * at, apart, 48);                                             \
+		}                                                                                  \
+	}                                                                                          \
+	static inline bool pool_twice_##name(void *out, const void *in, const struct pl_pool *p)   \
+	{                                                                                          \
+		int64_t row = 6 * p->pairs;                                                        \
+		const char *x = in;                                                                \
+		char *o = out;                                                                     \
+                                                                                                   \
+		if (p->wide != 3 || p->pairs < 19)                                                 \
+			return false;                                                              \
+		for (int64_t g = 1; g < p->groups; g++, x += 2 * row, o += row / 2)                \
+			for (int64_t i = 0; i < p->pairs; i += 16)                                 \
+				pool_sixteen_##name(o + 3 * i, x + 6 * i, row);                    \
+		if (p->groups > 0)                                                                 \
+			pool_last_##name(o, x, p->pairs);                                          \
+		return true;                                                                       \
+	}
+
 DEFINE_POOL(min, _mm256_min_epu8)
 DEFINE_POOL(max, _mm256_max_epu8)
+DEFINE_POOL_TWICE(min, _mm256_min_epu8)
+DEFINE_POOL_TWICE(max, _mm256_max_epu8)
 
 #define FOLD_MIN_U8 pool_min
 #define FOLD_MAX_U8 pool_max
@@ -268,6 +346,6 @@ static bool is_usable(void)
 	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && has_f16c();
 }
 
-const struct pl_kernels pl_kernels_avx2 =
-	KERNELS_TABLE("avx2", is_usable, convert_f16, .pool = {NULL});
+const struct pl_kernels pl_kernels_avx2 = KERNELS_TABLE("avx2", is_usable, convert_f16,
+	.pool = {[ACC_MIN] = pool_twice_min, [ACC_MAX] = pool_twice_max});
 #endif
