@@ -44,7 +44,8 @@ enum pl_also_use {
 };
 
 struct pl_also {
-	const char *name;
+	const char *name; /* NULL: a picture of the sample, for its size: its image, else its video
+			     or mask */
 	enum pl_also_use use;
 };
 

@@ -134,6 +134,7 @@ void pl_scratch_reset(struct pl_scratch *s)
 		ASAN_POISON_MEMORY_REGION(largest->data, largest->size);
 	}
 	s->spare = largest;
+	s->notes = NULL;
 	s->taken = 0;
 }
 

@@ -13,6 +13,7 @@
 struct pl_scratch {
 	struct pl_scratch_chunk *chunks; /* the one in use first */
 	struct pl_scratch_chunk *spare;
+	void *notes;  /* what steps leave for later ones in this memory; gone with the sample */
 	size_t limit; /* bytes that one sample may take in all; above it allocation fails */
 	size_t taken;
 };

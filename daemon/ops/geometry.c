@@ -29,7 +29,7 @@ int pl_geometry_prepare(
 	if (!s)
 		return pl_err_set(err, -ENOMEM, "out of memory");
 	for (int i = 0; i < io->n; i++)
-		s->kind[io->in[i]] = (unsigned char)io->type[io->in[i]].kind;
+		s->kind[io->out[i]] = (unsigned char)io->type[io->out[i]].kind;
 	*state = s;
 	return 0;
 }
@@ -39,11 +39,11 @@ void pl_geometry_destroy(void *state)
 	free(state);
 }
 
-static enum pl_kind kind_of(const struct pl_run *r, int i)
+enum pl_kind pl_geometry_kind(const struct pl_run *r, int i)
 {
 	const struct geometry_state *s = r->state;
 
-	return (enum pl_kind)s->kind[r->in[i]];
+	return (enum pl_kind)s->kind[r->out[i]];
 }
 
 static bool is_picture(enum pl_kind kind)
@@ -56,7 +56,10 @@ static int plan_for(const struct pl_run *r, const struct pl_geometry *g, int64_t
 {
 	struct pl_rng rng = r->rng;
 
-	*c = (struct pl_change){.window = {0, 0, height, width}, .height = height, .width = width};
+	*c = (struct pl_change){.context = g->context,
+		.window = {0, 0, height, width},
+		.height = height,
+		.width = width};
 	return g->plan(r, &rng, c);
 }
 
@@ -115,7 +118,7 @@ static int copy_filled(struct pl_run *r, const struct pl_picture *src, const str
 static int move_pixels(struct pl_run *r, const struct pl_geometry *g, const struct pl_change *c,
 	int i, const struct pl_picture *src)
 {
-	enum pl_kind kind = kind_of(r, i);
+	enum pl_kind kind = pl_geometry_kind(r, i);
 	bool is_mask = kind == PL_KIND_MASK;
 	struct pl_resample job = {.filter = is_mask ? PL_FILTER_NEAREST : g->filter,
 		.is_antialiased = g->is_antialiased};
@@ -136,7 +139,7 @@ static int move_pixels(struct pl_run *r, const struct pl_geometry *g, const stru
 
 static int change_picture(struct pl_run *r, const struct pl_geometry *g, int i)
 {
-	enum pl_kind kind = kind_of(r, i);
+	enum pl_kind kind = pl_geometry_kind(r, i);
 	struct pl_picture src;
 	struct pl_change c;
 	int rc = pl_picture_in(r, i, kind, &src);
@@ -159,11 +162,13 @@ static int common_size(struct pl_run *r, int64_t *height, int64_t *width)
 	bool is_found = false;
 
 	for (int i = 0; i < r->n; i++) {
-		int rc = is_picture(kind_of(r, i)) ? pl_picture_in(r, i, kind_of(r, i), &p) : 0;
+		int rc = is_picture(pl_geometry_kind(r, i))
+				 ? pl_picture_in(r, i, pl_geometry_kind(r, i), &p)
+				 : 0;
 
 		if (rc < 0)
 			return rc;
-		if (!is_picture(kind_of(r, i)))
+		if (!is_picture(pl_geometry_kind(r, i)))
 			continue;
 		if (is_found && (p.height != *height || p.width != *width))
 			return pl_err_set(r->err, -EINVAL,
@@ -195,30 +200,40 @@ struct line {
 	bool is_flipped;
 };
 
-static float move(const struct line *l, float v)
+static double move(const struct line *l, float v)
 {
 	double at = ((double)v - l->origin) * l->scale;
 
-	return limit(l->is_flipped ? l->high - at : at, l->high);
+	return l->is_flipped ? l->high - at : at;
 }
 
-static void move_rows(
-	const struct line *x, const struct line *y, const float *in, float *out, int64_t n)
+/* How coordinates of one field go. */
+struct motion {
+	struct line x;
+	struct line y;
+	int64_t n; /* coordinates */
+	bool is_box;
+};
+
+static void move_rows(const struct motion *m, const float *in, float *out, bool is_limited)
 {
-	for (int64_t k = 0; k < n; k += 2) {
-		out[k] = move(x, in[k]);
-		out[k + 1] = move(y, in[k + 1]);
+	for (int64_t k = 0; k < m->n; k += 2) {
+		double x = move(&m->x, in[k]);
+		double y = move(&m->y, in[k + 1]);
+
+		out[k] = is_limited ? limit(x, m->x.high) : (float)x;
+		out[k + 1] = is_limited ? limit(y, m->y.high) : (float)y;
 	}
 }
 
 /* A mirrored box has its corners the wrong way round. */
-static void sort_corners(const struct pl_change *c, float *box, int64_t n_rows)
+static void sort_corners(const struct motion *m, float *box)
 {
-	for (int64_t k = 0; k < n_rows; k++, box += 4) {
+	for (int64_t k = 0; m->is_box && k < m->n; k += 4, box += 4) {
 		for (int axis = 0; axis < 2; axis++) {
 			float first = box[axis];
 
-			if (axis == 0 ? !c->is_flipped_x : !c->is_flipped_y)
+			if (axis == 0 ? !m->x.is_flipped : !m->y.is_flipped)
 				continue;
 			box[axis] = box[axis + 2];
 			box[axis + 2] = first;
@@ -226,32 +241,84 @@ static void sort_corners(const struct pl_change *c, float *box, int64_t n_rows)
 	}
 }
 
+/* Found by the address of the value: a value that some other step writes has none. */
+struct uncut {
+	struct uncut *next;
+	const void *of;
+	const float *rows;
+};
+
+const float *pl_geometry_uncut(const struct pl_sample *sample, const struct pl_tensor *boxes)
+{
+	const struct uncut *u = sample->scratch->notes;
+
+	for (; u && boxes->data; u = u->next)
+		if (u->of == boxes->data)
+			return u->rows;
+	return NULL;
+}
+
+int pl_geometry_note_uncut(struct pl_run *r, const void *of, const float *rows)
+{
+	struct uncut *u = pl_run_scratch(r, sizeof(*u));
+
+	if (!u)
+		return pl_run_failed(r);
+	*u = (struct uncut){r->sample->scratch->notes, of, rows};
+	r->sample->scratch->notes = u;
+	return 0;
+}
+
+static int move_uncut(struct pl_run *r, const struct motion *m, const float *from, const void *of)
+{
+	float *rows = pl_run_scratch(r, (size_t)m->n * sizeof(*rows));
+
+	if (!rows)
+		return pl_run_failed(r);
+	move_rows(m, from, rows, false);
+	sort_corners(m, rows);
+	return pl_geometry_note_uncut(r, of, rows);
+}
+
+static struct motion motion_of(const struct pl_change *c, int64_t n, bool is_box)
+{
+	const struct pl_window *w = &c->window;
+
+	return (struct motion){
+		.x = {(double)w->left, (double)c->width / (double)w->width, (double)c->width,
+			c->is_flipped_x},
+		.y = {(double)w->top, (double)c->height / (double)w->height, (double)c->height,
+			c->is_flipped_y},
+		.n = n,
+		.is_box = is_box,
+	};
+}
+
 static int change_coordinates(struct pl_run *r, const struct pl_change *c, int i)
 {
 	struct pl_tensor in = r->sample->value[r->in[i]];
+	const float *uncut = pl_geometry_uncut(r->sample, &in);
+	bool is_box = pl_geometry_kind(r, i) == PL_KIND_BOXES;
+	int64_t n_columns = is_box ? 4 : 2;
+	struct motion m;
 	const float *from;
-	const struct pl_window *w = &c->window;
-	struct line x = {(double)w->left, (double)c->width / (double)w->width, (double)c->width,
-		c->is_flipped_x};
-	struct line y = {(double)w->top, (double)c->height / (double)w->height, (double)c->height,
-		c->is_flipped_y};
-	int64_t n_columns = kind_of(r, i) == PL_KIND_BOXES ? 4 : 2;
 	float *to;
 
 	if (in.rank != 2 || in.shape[1] != n_columns || in.dtype != PL_F32)
 		return pl_err_set(r->err, -EINVAL,
 			"%s must be f32 [n, %" PRId64 "], not %s of rank %d",
-			pl_kind_name(kind_of(r, i)), n_columns, pl_dtype_name(in.dtype), in.rank);
+			pl_kind_name(pl_geometry_kind(r, i)), n_columns, pl_dtype_name(in.dtype),
+			in.rank);
+	m = motion_of(c, pl_tensor_count(&in), is_box);
 	from = pl_run_contiguous(r, i);
-	if (!from && pl_tensor_count(&in) > 0)
+	if (!from && m.n > 0)
 		return pl_run_failed(r);
 	to = pl_run_out(r, i, PL_F32, in.rank, in.shape);
 	if (!to)
 		return pl_run_failed(r);
-	move_rows(&x, &y, from, to, pl_tensor_count(&in));
-	if (kind_of(r, i) == PL_KIND_BOXES)
-		sort_corners(c, to, in.shape[0]);
-	return 0;
+	move_rows(&m, from, to, true);
+	sort_corners(&m, to);
+	return is_box && m.n > 0 ? move_uncut(r, &m, uncut ? uncut : from, to) : 0;
 }
 
 int pl_geometry_run(struct pl_run *r, const struct pl_geometry *g)
@@ -266,7 +333,7 @@ int pl_geometry_run(struct pl_run *r, const struct pl_geometry *g)
 		int64_t width = 0;
 		int rc = 0;
 
-		if (is_picture(kind_of(r, i)))
+		if (is_picture(pl_geometry_kind(r, i)))
 			continue;
 		if (!is_planned)
 			rc = common_size(r, &height, &width);
@@ -279,7 +346,7 @@ int pl_geometry_run(struct pl_run *r, const struct pl_geometry *g)
 		is_planned = true;
 	}
 	for (int i = 0; i < r->n; i++) {
-		int rc = is_picture(kind_of(r, i)) ? change_picture(r, g, i) : 0;
+		int rc = is_picture(pl_geometry_kind(r, i)) ? change_picture(r, g, i) : 0;
 
 		if (rc < 0)
 			return rc;

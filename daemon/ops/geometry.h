@@ -11,6 +11,7 @@
  * and points.
  */
 struct pl_change {
+	const void *context;     /* pl_geometry's */
 	struct pl_window window; /* may reach beyond the picture only when it keeps its size: then
 				    `fill` is seen */
 	int64_t height; /* of the result; the window's own, or the window is resampled to it */
@@ -27,6 +28,7 @@ struct pl_geometry {
 	 * window, and others the like of it.
 	 */
 	int (*plan)(const struct pl_run *r, struct pl_rng *rng, struct pl_change *c);
+	const void *context;   /* for plan */
 	enum pl_filter filter; /* masks are always resampled nearest */
 	bool is_antialiased;
 	double fill_image;
@@ -40,6 +42,19 @@ struct pl_geometry {
  * border.
  */
 int pl_geometry_run(struct pl_run *r, const struct pl_geometry *g) PL_MUST_CHECK;
+
+/* The kind of pair i, known from prepare. */
+enum pl_kind pl_geometry_kind(const struct pl_run *r, int i);
+
+/*
+ * Boxes as they would be had no picture's border cut them, row by row: for how much of a box is
+ * still seen. NULL when nothing has moved them yet: they are as they were declared.
+ */
+const float *pl_geometry_uncut(const struct pl_sample *sample, const struct pl_tensor *boxes);
+
+/* Says that `rows`, in scratch, are those of the value whose data is `of`. 0 or a negative errno
+ * with err set. */
+int pl_geometry_note_uncut(struct pl_run *r, const void *of, const float *rows) PL_MUST_CHECK;
 
 /* The size of a result as far as it is known at load: height, width, or both -1 = unknown. */
 typedef void pl_geometry_size_fn(const void *params, int64_t *height, int64_t *width);

@@ -3,6 +3,7 @@
 
 const struct pl_op *const pl_ops[] = {
 	&pl_op_batch,
+	&pl_op_boxes,
 	&pl_op_cast,
 	&pl_op_center_crop,
 	&pl_op_color_jitter,
@@ -13,6 +14,7 @@ const struct pl_op *const pl_ops[] = {
 	&pl_op_drop,
 	&pl_op_fill_missing,
 	&pl_op_filter,
+	&pl_op_filter_boxes,
 	&pl_op_gaussian_blur,
 	&pl_op_grayscale,
 	&pl_op_group,

@@ -4,6 +4,7 @@
 #include "daemon/kit/op.h"
 
 extern const struct pl_op pl_op_batch;
+extern const struct pl_op pl_op_boxes;
 extern const struct pl_op pl_op_cast;
 extern const struct pl_op pl_op_center_crop;
 extern const struct pl_op pl_op_color_jitter;
@@ -14,6 +15,7 @@ extern const struct pl_op pl_op_delay;
 extern const struct pl_op pl_op_drop;
 extern const struct pl_op pl_op_fill_missing;
 extern const struct pl_op pl_op_filter;
+extern const struct pl_op pl_op_filter_boxes;
 extern const struct pl_op pl_op_gaussian_blur;
 extern const struct pl_op pl_op_grayscale;
 extern const struct pl_op pl_op_group;

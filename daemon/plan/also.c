@@ -42,6 +42,33 @@ static struct pl_place place_of(
 	return step->at;
 }
 
+static int first_of(struct pl_build *b, const struct pl_step *step, enum pl_kind kind)
+{
+	for (int f = 0; f < b->plan->n_fields; f++)
+		if (b->state.is_live[f] && b->state.type[f].kind == kind &&
+			pl_field_seen(b, step, b->plan->field_name[f]) == f)
+			return f;
+	return -1;
+}
+
+static bool add_picture(struct pl_build *b, struct pl_step *step)
+{
+	static const enum pl_kind kinds[] = {PL_KIND_IMAGE, PL_KIND_VIDEO, PL_KIND_MASK};
+
+	for (size_t k = 0; k < PL_ARRAY_LEN(kinds); k++) {
+		int field = first_of(b, step, kinds[k]);
+
+		if (field >= 0)
+			return add(b, step, field, field, true);
+	}
+	if (!b->state.is_poisoned)
+		pl_diag_error(b->diag, step->at,
+			"step '%s' needs the size of a picture, but there is none here (put "
+			"decode_image before it)",
+			step->op->name);
+	return false;
+}
+
 static bool add_named(struct pl_build *b, struct pl_step *step, const struct pl_also *also)
 {
 	int field;
@@ -89,7 +116,7 @@ bool pl_also_resolve(struct pl_build *b, struct pl_step *step)
 	int n = step->op->also ? step->op->also(step->params, also) : 0;
 
 	for (int i = 0; i < n; i++)
-		if (!add_named(b, step, &also[i]))
+		if (!(also[i].name ? add_named(b, step, &also[i]) : add_picture(b, step)))
 			return false;
 	return !(step->op->flags & PL_OP_LINKED) || add_linked(b, step);
 }

@@ -13,7 +13,6 @@ struct later {
 
 static const struct later steps[] = {
 	{"affine", LATER},
-	{"boxes", SOON},
 	{"bucket", SOON},
 	{"by_source", SOON},
 	{"cache", SOON},
@@ -25,7 +24,6 @@ static const struct later steps[] = {
 	{"decode_text", LATER},
 	{"decode_video", LATER},
 	{"draw_masks", LATER},
-	{"filter_boxes", SOON},
 	{"mel", LATER},
 	{"one_hot", LATER},
 	{"pack", SOON},
@@ -54,7 +52,6 @@ static const struct later params[] = {
 	{"batch.when_dropped", SOON},
 	{"files.paths", SOON},
 	{"lookup.pre_main", SOON},
-	{"random_crop.min_iou", SOON},
 };
 
 static const struct later settings[] = {

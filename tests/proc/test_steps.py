@@ -14,14 +14,16 @@ workers:
   count: {count}
   steps:
     - decode_image
-    - random_crop: {{size: 12, pad_if_needed: true}}
-    - color_jitter: {{brightness: 0.4, contrast: 0.4, saturation: 0.2, hue: 0.1, p: 0.8}}
+    - resize: {{field: image, to: small, size: [2, 3]}}
+    - random_crop: {{field: image, size: 12, pad_if_needed: true}}
+    - color_jitter: {{brightness: 0.4, contrast: 0.4, saturation: 0.2, hue: 0.1, p: 0.8, field: image}}
     - views:
+        field: image
         into:
           view_1: [random_flip, {{grayscale: {{p: 0.5}}}}, gaussian_blur]
           view_2: [{{solarize: {{p: 0.5}}}}, {{random_erasing: {{p: 0.9, value: 7}}}}]
     - stack: {{field: "view_*", to: views}}
-    - select: [views, _key]
+    - select: [views, small, _key]
 post_main: [{{batch: 5}}]
 """
 
@@ -39,6 +41,35 @@ def test_the_same_pictures_for_any_number_of_workers():
             outputs.add(output(house, house.write("p.yaml", PICTURES.format(images=IMAGES, count=count))))
     assert len(outputs) == 1, f"{len(outputs)} outputs"
     assert '"views"' in outputs.pop()
+
+
+def npy(rows):
+    head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({len(rows)}, {len(rows[0])}, 4), }}"
+    head = head.ljust(117) + "\n"
+    return b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head.encode() + struct.pack(f"<{len(rows) * len(rows[0]) * 4}f", *sum(sum(rows, []), []))
+
+
+def test_rows_that_are_linked_with_boxes():
+    """Boxes that are too small are dropped with their rows, in each view by its own rule; a sample without any is dropped."""
+    boxes = [[[0, 0, 8, 8], [1, 1, 2, 9], [5, 5, 5, 5]], [[0, 0, 1, 1], [3, 3, 3, 9], [1, 2, 3, 4]], [[0, 0, 0, 0]] * 3]
+    with House() as house:
+        house.write("rows.npy", npy(boxes))
+        path = house.write("p.yaml", """version: 1
+source: {npy: rows.npy}
+workers:
+  count: 2
+  steps:
+    - cast: {field: data, to: ids, dtype: i64}
+    - boxes: {field: data, to: boxes, format: xyxy, with: ids}
+    - filter_boxes: {min_size: 1, keep_empty: false}
+    - views: {field: [boxes, ids], into: {all: [trace: a], large: [{filter_boxes: {field: boxes, min_size: 3}}]}}
+""")
+        samples = house.cat(path)
+    assert len(samples) == 2, samples
+    got = [{name: f["values"] for name, f in s["fields"].items()} for s in samples]
+    for sample, rows, large in ((got[0], boxes[0][:2], boxes[0][:1]), (got[1], [boxes[1][0], boxes[1][2]], [])):
+        assert sample["all_boxes"] == sum(rows, []) and sample["all"] == sum(rows, []), sample
+        assert sample["large_boxes"] == sum(large, []) and sample["large"] == sum(large, []), sample
 
 
 def wav(first, n, rate=8000):

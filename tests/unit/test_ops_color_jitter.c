@@ -39,16 +39,25 @@ static void expect_type_error(struct pl_type type, const struct pl_op *op, const
 
 Test(ops_color_jitter, fields_that_are_refused)
 {
-	expect_type_error((struct pl_type){PL_KIND_BYTES, PL_U8, 1, {-1}}, &pl_op_color_jitter,
-		"put decode_image before it");
-	expect_type_error((struct pl_type){PL_KIND_TENSOR, PL_F32, 3, {3, 8, 8}},
+	expect_type_error(
+		(struct pl_type){.kind = PL_KIND_BYTES, .dtype = PL_U8, .rank = 1, .shape = {-1}},
+		&pl_op_color_jitter, "put decode_image before it");
+	expect_type_error(
+		(struct pl_type){
+			.kind = PL_KIND_TENSOR, .dtype = PL_F32, .rank = 3, .shape = {3, 8, 8}},
 		&pl_op_color_jitter, "put it before the step that changed the layout");
-	expect_type_error((struct pl_type){PL_KIND_IMAGE, PL_U16, 3, {8, 8, 3}}, &pl_op_solarize,
-		"set depth: 8 in decode_image, or use cast");
-	expect_type_error((struct pl_type){PL_KIND_IMAGE, PL_U8, 3, {8, 8, 5}}, &pl_op_grayscale,
-		"1 to 4 channels");
-	expect_type_error((struct pl_type){PL_KIND_IMAGE, PL_U8, 3, {8, 8, 4}}, &pl_op_grayscale,
-		"field 'image' has 4 channels: grayscale makes 3");
+	expect_type_error(
+		(struct pl_type){
+			.kind = PL_KIND_IMAGE, .dtype = PL_U16, .rank = 3, .shape = {8, 8, 3}},
+		&pl_op_solarize, "set depth: 8 in decode_image, or use cast");
+	expect_type_error(
+		(struct pl_type){
+			.kind = PL_KIND_IMAGE, .dtype = PL_U8, .rank = 3, .shape = {8, 8, 5}},
+		&pl_op_grayscale, "1 to 4 channels");
+	expect_type_error(
+		(struct pl_type){
+			.kind = PL_KIND_IMAGE, .dtype = PL_U8, .rank = 3, .shape = {8, 8, 4}},
+		&pl_op_grayscale, "field 'image' has 4 channels: grayscale makes 3");
 }
 
 Test(ops_color_jitter, channels_found_at_run_time)

@@ -146,11 +146,14 @@ Test(ops_normalize, fields_that_do_not_fit)
 	op_set(&h, "table", "imagenet");
 	op_field(&h, "x", PL_KIND_TENSOR, PL_U8, 3, SHAPE(3, 9, 11), image);
 	op_expect_error(&h, op_load(&h), "put normalize before the rearrange to c h w");
-	h.type[0] = (struct pl_type){PL_KIND_IMAGE, PL_U8, 3, {9, 11, 4}};
+	h.type[0] = (struct pl_type){
+		.kind = PL_KIND_IMAGE, .dtype = PL_U8, .rank = 3, .shape = {9, 11, 4}};
 	op_expect_error(&h, op_load(&h), "there are 3 means or stds");
-	h.type[0] = (struct pl_type){PL_KIND_BYTES, PL_U8, 1, {-1}};
+	h.type[0] =
+		(struct pl_type){.kind = PL_KIND_BYTES, .dtype = PL_U8, .rank = 1, .shape = {-1}};
 	op_expect_error(&h, op_load(&h), "put decode_image before it");
-	h.type[0] = (struct pl_type){PL_KIND_IMAGE, PL_U8, 3, {-1, -1, -1}};
+	h.type[0] = (struct pl_type){
+		.kind = PL_KIND_IMAGE, .dtype = PL_U8, .rank = 3, .shape = {-1, -1, -1}};
 	cr_assert(op_load(&h) == 0);
 	op_expect_error(
 		&h, op_run(&h), "the value has 11 channels (set channels: in decode_image)");

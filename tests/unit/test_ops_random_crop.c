@@ -99,3 +99,80 @@ Test(ops_random_crop, fills_that_are_refused)
 	cr_expect(op_load(&h) == 0, "%s", h.err.text);
 	op_end(&h);
 }
+
+/* The window overlaps the box by at least the threshold: its intersection over union, recomputed
+ * from where the crop has moved the box to. */
+static double overlap_of(const struct op_harness *h)
+{
+	double width = op_at(h, 1, SHAPE(0, 2)) - op_at(h, 1, SHAPE(0, 0));
+	double height = op_at(h, 1, SHAPE(0, 3)) - op_at(h, 1, SHAPE(0, 1));
+
+	return width * height / (12 * 12 + 10 * 10 - width * height);
+}
+
+static void begin_overlapping(struct op_harness *h, const char *min_iou, const float *box)
+{
+	static unsigned char image[60 * 60];
+
+	op_begin(h, &pl_op_random_crop);
+	op_set(h, "size", "12");
+	op_set(h, "min_iou", min_iou);
+	op_field(h, "image", PL_KIND_IMAGE, PL_U8, 3, SHAPE(60, 60, 1), image);
+	op_field(h, "boxes", PL_KIND_BOXES, PL_F32, 2, SHAPE(1, 4), box);
+}
+
+Test(ops_random_crop, windows_overlap_a_box)
+{
+	static const float box[1][4] = {{25, 30, 35, 40}};
+	struct op_harness h;
+	int n_wanted = 0;
+	int n_any = 0;
+
+	begin_overlapping(&h, "0.2", box[0]);
+	cr_assert(op_load(&h) == 0, "%s", h.err.text);
+	for (h.key.index = 0; h.key.index < 200; h.key.index++) {
+		cr_assert(op_run(&h) == 0, "%s", h.err.text);
+		n_wanted += overlap_of(&h) >= 0.2;
+	}
+	op_end(&h);
+	begin_overlapping(&h, "0", box[0]);
+	cr_assert(op_load(&h) == 0, "%s", h.err.text);
+	for (h.key.index = 0; h.key.index < 200; h.key.index++) {
+		cr_assert(op_run(&h) == 0, "%s", h.err.text);
+		n_any += overlap_of(&h) >= 0.2;
+	}
+	op_end(&h);
+	cr_expect(n_wanted > 180, "%d of 200 with min_iou", n_wanted);
+	cr_expect(n_any < 40, "%d of 200 without", n_any);
+}
+
+/* All thresholds of the list are drawn: with 0 among them some windows overlap nothing. */
+Test(ops_random_crop, one_of_the_thresholds_is_drawn)
+{
+	static const float box[1][4] = {{25, 30, 35, 40}};
+	struct op_harness h;
+	int n_wanted = 0;
+
+	begin_overlapping(&h, "[0, 0.2]", box[0]);
+	cr_assert(op_load(&h) == 0, "%s", h.err.text);
+	for (h.key.index = 0; h.key.index < 200; h.key.index++) {
+		cr_assert(op_run(&h) == 0, "%s", h.err.text);
+		n_wanted += overlap_of(&h) >= 0.2;
+	}
+	op_end(&h);
+	cr_expect(n_wanted > 80 && n_wanted < 145, "%d of 200", n_wanted);
+}
+
+Test(ops_random_crop, overlap_that_nothing_reaches)
+{
+	static const float box[1][4] = {{0, 0, 2, 2}};
+	struct op_harness h;
+
+	begin_overlapping(&h, "0.9", box[0]);
+	cr_assert(op_load(&h) == 0 && op_run(&h) == 0, "%s", h.err.text);
+	h.given[1].shape[0] = 0;
+	cr_assert(op_run(&h) == 0, "without a box any place will do: %s", h.err.text);
+	h.n = h.n_own = 1;
+	op_expect_error(&h, op_load(&h), "min_iou needs boxes beside the image");
+	op_end(&h);
+}

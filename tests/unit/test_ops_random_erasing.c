@@ -120,7 +120,8 @@ Test(ops_random_erasing, what_is_refused)
 	op_set(&h, "ratio", "[0, 1]");
 	op_expect_error(&h, op_load(&h), "ratio: [0, 1]");
 	op_set(&h, "ratio", "1");
-	h.type[0] = (struct pl_type){PL_KIND_TENSOR, PL_F32, 3, {3, 8, 8}};
+	h.type[0] = (struct pl_type){
+		.kind = PL_KIND_TENSOR, .dtype = PL_F32, .rank = 3, .shape = {3, 8, 8}};
 	op_expect_error(&h, op_load(&h), "put it before the step that changed the layout");
 	op_end(&h);
 }

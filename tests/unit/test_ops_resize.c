@@ -111,13 +111,17 @@ Test(ops_resize, fields_it_does_not_take)
 	op_set(&h, "size", "4");
 	op_field(&h, "data", PL_KIND_BYTES, PL_U8, 1, SHAPE(9), NULL);
 	op_expect_error(&h, op_load(&h), "put decode_image before it");
-	h.type[0] = (struct pl_type){PL_KIND_TENSOR, PL_F32, 3, {3, 8, 8}};
+	h.type[0] = (struct pl_type){
+		.kind = PL_KIND_TENSOR, .dtype = PL_F32, .rank = 3, .shape = {3, 8, 8}};
 	op_expect_error(&h, op_load(&h), "put it before the step that changed the layout");
-	h.type[0] = (struct pl_type){PL_KIND_IMAGE, PL_I32, 3, {8, 8, 3}};
+	h.type[0] = (struct pl_type){
+		.kind = PL_KIND_IMAGE, .dtype = PL_I32, .rank = 3, .shape = {8, 8, 3}};
 	op_expect_error(&h, op_load(&h), "use cast: f32");
-	h.type[0] = (struct pl_type){PL_KIND_BOXES, PL_F32, 2, {-1, 4}};
+	h.type[0] = (struct pl_type){
+		.kind = PL_KIND_BOXES, .dtype = PL_F32, .rank = 2, .shape = {-1, 4}};
 	op_expect_error(&h, op_load(&h), "name the image in field: beside it");
-	h.type[0] = (struct pl_type){PL_KIND_BOXES, PL_I64, 2, {-1, 4}};
+	h.type[0] = (struct pl_type){
+		.kind = PL_KIND_BOXES, .dtype = PL_I64, .rank = 2, .shape = {-1, 4}};
 	op_expect_error(&h, op_load(&h), "coordinates must be f32");
 	op_end(&h);
 }

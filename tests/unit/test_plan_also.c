@@ -151,3 +151,73 @@ Test(plan_also, stacking_behind_batch)
 		strstr(r.messages, "axis 0 of every field is the batch"), "%s", r.messages);
 	plan_end(&r);
 }
+
+static struct plan_reading read_rows(const char *steps)
+{
+	static const char head[] = "\x93NUMPY\x01\0v\0{'descr': '<f4', 'fortran_order': False, "
+				   "'shape': (2, 5, 4), }";
+	char file[128 + 160];
+	char text[1024];
+
+	memset(file, ' ', 128);
+	memset(file + 128, 0, 160);
+	memcpy(file, head, sizeof(head) - 1);
+	file[127] = '\n';
+	enter_new_folder();
+	write_bytes("rows.npy", file, sizeof(file));
+	snprintf(text, sizeof(text),
+		"source: {npy: rows.npy}\nworkers:\n  - cast: {field: data, to: extra, dtype: "
+		"i64}\n"
+		"  - boxes: {field: data, to: boxes, format: xyxy, with: [extra]}\n%s",
+		steps);
+	return plan_of(text);
+}
+
+Test(plan_also, linked_fields_go_together)
+{
+	struct plan_reading r = read_rows("  - filter_boxes\n");
+	char text[256];
+
+	cr_assert_not_null(r.plan, "%s", r.messages);
+	cr_assert_eq(r.plan->worker.step[2].n, 2);
+	cr_assert_eq(r.plan->worker.step[2].n_own, 1);
+	cr_expect_str_eq(pl_type_format(text, sizeof(text), &result(r.plan, "boxes")->type),
+		"boxes f32 [?, 4]");
+	cr_expect_str_eq(pl_type_format(text, sizeof(text), &result(r.plan, "extra")->type),
+		"tensor i64 [?, 4]");
+	cr_expect_null(result(r.plan, "data"), "boxes consumes it");
+	plan_end(&r);
+}
+
+/* The copies in two views are linked within each, not with each other. */
+Test(plan_also, links_in_views)
+{
+	struct plan_reading r = read_rows(
+		"  - views: {field: [boxes, extra], into: {\"v_{1..2}\": [{filter_boxes: {field: "
+		"boxes}}]}}\n  - filter_boxes\n");
+	const struct pl_step *step;
+
+	cr_assert_not_null(r.plan, "%s", r.messages);
+	step = &r.plan->worker.step[r.plan->worker.n - 1];
+	cr_assert_eq(step->n_own, 2);
+	cr_assert_eq(step->n, 4);
+	cr_expect_eq(step->type[0].link, step->type[2].link);
+	cr_expect_eq(step->type[1].link, step->type[3].link);
+	cr_expect_neq(step->type[0].link, step->type[1].link);
+	for (int i = 3; i < r.plan->worker.n - 1; i++)
+		cr_expect_eq(r.plan->worker.step[i].n, 2, "within one view");
+	plan_end(&r);
+}
+
+Test(plan_also, relative_units_need_a_picture)
+{
+	struct plan_reading r = read_rows("  - boxes: {field: extra, format: xywh, units: "
+					  "relative}\n");
+
+	cr_expect_null(r.plan);
+	cr_expect_not_null(
+		strstr(r.messages, "step 'boxes' needs the size of a picture, but there is none "
+				   "here (put decode_image before it)"),
+		"%s", r.messages);
+	plan_end(&r);
+}
