@@ -6,6 +6,7 @@ const struct pl_op *const pl_ops[] = {
 	&pl_op_boxes,
 	&pl_op_cast,
 	&pl_op_center_crop,
+	&pl_op_choose,
 	&pl_op_color_jitter,
 	&pl_op_crop_audio,
 	&pl_op_decode_audio,

@@ -7,6 +7,7 @@ extern const struct pl_op pl_op_batch;
 extern const struct pl_op pl_op_boxes;
 extern const struct pl_op pl_op_cast;
 extern const struct pl_op pl_op_center_crop;
+extern const struct pl_op pl_op_choose;
 extern const struct pl_op pl_op_color_jitter;
 extern const struct pl_op pl_op_crop_audio;
 extern const struct pl_op pl_op_decode_audio;

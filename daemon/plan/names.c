@@ -16,7 +16,6 @@ static const struct later steps[] = {
 	{"bucket", SOON},
 	{"by_source", SOON},
 	{"cache", SOON},
-	{"choose", SOON},
 	{"compute", LATER},
 	{"constant", LATER},
 	{"decode_json", LATER},
