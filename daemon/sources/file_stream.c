@@ -121,12 +121,14 @@ int pl_file_stream_skip_to(struct pl_file_stream *s, uint64_t offset, struct pl_
 	PL_AUTO_FREE void *waste = NULL;
 	int r = 0;
 
-	if (s->at < offset && s->codec != PL_CODEC_NONE) {
-		waste = malloc(SKIP_BYTES);
-		if (!waste)
-			return pl_err_set(err, -ENOMEM, "out of memory");
-	}
-	while (!r && s->at < offset && waste) {
+	if (s->codec == PL_CODEC_NONE)
+		s->at = s->file_at = offset;
+	if (s->at >= offset)
+		return 0;
+	waste = malloc(SKIP_BYTES);
+	if (!waste)
+		return pl_err_set(err, -ENOMEM, "out of memory");
+	while (!r && s->at < offset) {
 		size_t want = (size_t)pl_min_u64(SKIP_BYTES, offset - s->at);
 		size_t got;
 
@@ -135,7 +137,5 @@ int pl_file_stream_skip_to(struct pl_file_stream *s, uint64_t offset, struct pl_
 			return pl_err_set(err, -EIO, "it ends at byte %llu of its unpacked text",
 				(unsigned long long)s->at);
 	}
-	if (!waste)
-		s->at = s->file_at = offset;
 	return r;
 }

@@ -29,7 +29,7 @@ static const struct pl_param params[] = {
 		.kind = PL_PARAM_TEXT,
 		.offset = offsetof(struct jsonl_params, path),
 		.help = "a file or a glob; {00..41} stands for the numbers; packed files (gzip, "
-			"zstd, xz) too, but those only forwards: shuffle them by block",
+			"zstd, xz) too, but those only forwards: unpack what you shuffle",
 		.is_obvious = true,
 	},
 	{

@@ -47,7 +47,7 @@ class House:
         """Batches of `pipeloaderctl cat --json --values all`, as Python objects."""
         done = self.ctl("cat", *args, "--json", "--values", "all", **kw)
         assert done.returncode == 0, f"cat {args}: exit {done.returncode}: {done.stderr}"
-        return [json.loads(line) for line in done.stdout.splitlines()]
+        return [json.loads(line) for line in done.stdout.split("\n") if line]  # splitlines() would cut inside of texts
 
     def processes(self):
         """pids of every pipeloaderd process of this test, by the job id in the environment it was started with."""

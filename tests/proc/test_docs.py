@@ -84,6 +84,7 @@ def test_every_example_pipeline_checks_and_runs():
             records(house)
             for f in examples:
                 shutil.copy(f, house.dir)
+            shutil.copytree(os.path.join(ROOT, "config", "pipelines", "data"), house.path("data"))
             name = os.path.basename(path)
             sets = ["--set", "photos=" + house.path("photos")] if "$(photos)" in open(path).read() else []
             for command in (["check", name], ["graph", name], ["cat", name, "--batches", "2"]):

@@ -19,7 +19,7 @@ static void make_lines(void)
 	FILE *f = open_memstream(&lines, &n_lines_bytes);
 
 	for (int i = 0; i < LINES; i++)
-		fprintf(f, "%d %.*s\n", i, i % 60,
+		fprintf(f, "%d %08x %.*s\n", i, (unsigned)i * 2654435761u, i % 60,
 			"abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ");
 	fclose(f);
 }
@@ -44,8 +44,8 @@ static void expect_line(struct records *r, uint64_t i)
 {
 	char wanted[100];
 
-	snprintf(wanted, sizeof(wanted), "%d %.*s", (int)i, (int)i % 60,
-		"abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+	snprintf(wanted, sizeof(wanted), "%d %08x %.*s", (int)i, (unsigned)i * 2654435761u,
+		(int)i % 60, "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ");
 	cr_assert_eq(records_read(r, i), 0, "line %d: %s", (int)i, r->err.text);
 	cr_assert_str_eq(records_value(r, 0), wanted);
 }
@@ -61,8 +61,9 @@ static void expect_lines(const char *file)
 	cr_assert_eq(records_count(&r), LINES, "%s", file);
 	for (size_t i = 0; i < PL_ARRAY_LEN(order); i++)
 		expect_line(&r, order[i]);
-	for (uint64_t i = 0; i < LINES; i += 7)
-		expect_line(&r, i);
+	for (uint64_t step = 7; step; step = step == 7) /* with gaps, then without any */
+		for (uint64_t i = 0; i < LINES; i += step)
+			expect_line(&r, i);
 	records_close(&r);
 }
 
