@@ -8,7 +8,7 @@ libjpeg-dev libspng-dev libwebp-dev libsndfile1-dev libsamplerate0-dev libjansso
 zlib1g-dev libzstd-dev liblzma-dev"
 for want in "$@"; do
 	case $want in
-	--tests) need="$need libcriterion-dev python3 universal-ctags strace procps" ;;
+	--tests) need="$need libcriterion-dev python3 universal-ctags strace procps zstd xz-utils" ;;
 	--photos) need="$need lomiri-wallpapers-20.04" ;;
 	*)
 		echo "usage: install-deps.sh [--tests] [--photos]" >&2
