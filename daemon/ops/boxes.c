@@ -197,7 +197,7 @@ static int run(struct pl_run *r)
 	struct pl_tensor in = r->sample->value[r->in[0]];
 	int64_t size = (int64_t)pl_dtype_size(in.dtype);
 	const char *from = pl_run_contiguous(r, 0);
-	double scale[2];
+	double scale[2] = {1, 1};
 	float *to;
 	int rc;
 

@@ -249,7 +249,7 @@ static int check_complete(const struct audio *a, int64_t wanted)
 
 static int read_frames(struct audio *a)
 {
-	int64_t first, wanted;
+	int64_t first = 0, wanted = 0;
 	int rc = choose_frames(a, &first, &wanted);
 
 	if (rc < 0)

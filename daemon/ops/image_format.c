@@ -63,7 +63,8 @@ static int unknown_format(const unsigned char *data, size_t n, struct pl_err *er
 	for (size_t k = 0; k < 4 && k < n; k++)
 		(void)snprintf(hex + 3 * k, 4, " %02x", data[k]);
 	return pl_err_set(err, -EBADMSG,
-		"not a picture: %zu bytes that begin with%s (JPEG, PNG and WebP are supported)", n, hex);
+		"not a picture: %zu bytes that begin with%s (JPEG, PNG and WebP are supported)", n,
+		hex);
 }
 
 int pl_image_format_of(

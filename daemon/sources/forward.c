@@ -2,6 +2,7 @@
 #include "daemon/sources/forward.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #define BUFFER_BYTES PL_FORWARD_PEEK_MAX
@@ -10,23 +11,35 @@
  * what lies between is cheaper than a call. */
 #define NEAR_BYTES (16u << 10)
 
+/* A compressed file from its beginning. */
+static int begin_stream(struct pl_forward *f, struct pl_err *err)
+{
+	int fd = fcntl(f->fd, F_DUPFD_CLOEXEC, 0);
+
+	f->at = f->n = 0;
+	if (fd < 0)
+		return pl_err_set(err, -errno, "%s", strerror(errno));
+	return pl_file_stream_open(&f->stream, fd, err);
+}
+
 int pl_forward_init(struct pl_forward *f, int fd, bool is_plain, struct pl_err *err)
 {
-	uint8_t head[PL_INFLATE_HEAD];
+	uint8_t head[PL_CODEC_HEAD];
 	struct stat st;
 	ssize_t n;
 
-	*f = (struct pl_forward){.fd = fd};
+	*f = (struct pl_forward){.fd = fd, .stream = {.fd = -1}};
 	f->buffer = malloc(BUFFER_BYTES);
-	if (!f->buffer)
+	if (!f->buffer) {
+		close(fd);
 		return pl_err_set(err, -ENOMEM, "out of memory");
+	}
 	n = pread(fd, head, sizeof(head), 0);
 	if (n < 0 || fstat(fd, &st))
 		return pl_err_set(err, -errno, "%s", strerror(errno));
-	if (!is_plain && pl_inflate_format(head, (size_t)n)) {
-		f->inflate = pl_inflate_create(fd, err);
-		return f->inflate ? 0 : -EBADMSG;
-	}
+	f->is_packed = !is_plain && pl_codec_of(head, (size_t)n) != PL_CODEC_NONE;
+	if (f->is_packed)
+		return begin_stream(f, err);
 	f->size = (uint64_t)st.st_size;
 	f->is_size_known = true;
 	return 0;
@@ -36,7 +49,7 @@ void pl_forward_finish(struct pl_forward *f)
 {
 	if (!f->buffer)
 		return;
-	pl_inflate_destroy(f->inflate);
+	pl_file_stream_close(&f->stream);
 	free(f->buffer);
 	close(f->fd);
 	*f = (struct pl_forward){0};
@@ -82,15 +95,24 @@ static int rewind_to(struct pl_forward *f, uint64_t offset, struct pl_err *err)
 {
 	if (offset >= f->at)
 		return 0;
-	pl_inflate_destroy(f->inflate);
-	f->at = f->n = 0;
-	f->inflate = pl_inflate_create(f->fd, err);
-	return f->inflate ? 0 : -EBADMSG;
+	pl_file_stream_close(&f->stream);
+	return begin_stream(f, err);
+}
+
+/* Up to n bytes more of a compressed file. One that is cut is as bad as one that is damaged. */
+static int64_t read_stream(struct pl_forward *f, uint8_t *to, size_t n, struct pl_err *err)
+{
+	size_t got = 0;
+	int r = pl_file_stream_read(&f->stream, to, n, &got, err);
+
+	if (r == -ENODATA || r == -E2BIG)
+		r = -EBADMSG;
+	return r ? r : (int64_t)got;
 }
 
 static int64_t inflate_more(struct pl_forward *f, struct pl_err *err)
 {
-	int64_t got = pl_inflate_read(f->inflate, f->buffer + f->n, BUFFER_BYTES - f->n, err);
+	int64_t got = read_stream(f, f->buffer + f->n, BUFFER_BYTES - f->n, err);
 
 	if (got < 0)
 		return got;
@@ -143,8 +165,8 @@ int64_t pl_forward_peek(
 		*bytes = f->buffer + (offset - f->at);
 		return (int64_t)n;
 	}
-	return f->inflate ? peek_packed(f, offset, n, bytes, err)
-			  : peek_plain(f, offset, n, bytes, err);
+	return f->is_packed ? peek_packed(f, offset, n, bytes, err)
+			    : peek_plain(f, offset, n, bytes, err);
 }
 
 /* What the buffer has, then the rest straight to where it shall be. */
@@ -162,7 +184,7 @@ static int64_t read_packed(
 	memcpy(to, f->buffer, had);
 	if (had == n)
 		return (int64_t)n;
-	r = pl_inflate_read(f->inflate, to + had, n - had, err);
+	r = read_stream(f, to + had, n - had, err);
 	f->at = offset + had + (r > 0 ? (uint64_t)r : 0);
 	f->n = 0;
 	return r < 0 ? r : (int64_t)had + r;
@@ -174,7 +196,7 @@ int pl_forward_read(struct pl_forward *f, uint64_t offset, void *to, size_t n, s
 
 	if (n == 0)
 		return 0;
-	r = f->inflate ? read_packed(f, offset, to, n, err) : read_plain(f, offset, to, n, err);
+	r = f->is_packed ? read_packed(f, offset, to, n, err) : read_plain(f, offset, to, n, err);
 	if (r < 0)
 		return (int)r;
 	if ((size_t)r < n)

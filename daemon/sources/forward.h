@@ -1,7 +1,7 @@
 /* daemon/sources/forward.h - the bytes of a file, or of what a compressed one holds, by offset. */
 #pragma once
 
-#include "daemon/sources/inflate.h"
+#include "daemon/sources/file_stream.h"
 
 /* The most that peek shows at once. */
 #define PL_FORWARD_PEEK_MAX (64u << 10)
@@ -13,8 +13,9 @@
  */
 struct pl_forward {
 	int fd;
-	struct pl_inflate *inflate; /* NULL: plain */
-	uint64_t size;              /* of a plain file; of a compressed one once it was read */
+	bool is_packed;
+	struct pl_file_stream stream; /* of a compressed one */
+	uint64_t size;                /* of a plain file; of a compressed one once it was read */
 	bool is_size_known;
 	uint8_t *buffer;
 	uint64_t at; /* the buffer holds [at, at + n) */

@@ -18,7 +18,7 @@ static size_t suffix_length(const char *text, size_t n)
 	for (size_t at = 0; at < n;) {
 		size_t part = 0;
 
-		while (at + part < n && text[at + part] != '.')
+		while (at + part < n && text[at + part] != '.' && text[at + part] != '[')
 			part++;
 		if (part == 4 && !strncasecmp(text + at, "json", 4))
 			return at + part;
@@ -32,31 +32,44 @@ static int bad_where(const struct pl_field_spec *spec, const char *reason, struc
 	return pl_err_set(err, -EINVAL, "field '%s': '%s': %s", spec->name, spec->where, reason);
 }
 
-/* Cuts `where` into suffixes and the path behind the only one. */
-static int cut_where(const struct pl_field_spec *spec, struct pl_tar_slot *slot, const char **path,
-	struct pl_err *err)
+/* The path behind a suffix, up to the end of `where`. */
+static int read_path(struct pl_tar_fields *f, int i, const char *text, struct pl_err *err)
 {
+	const struct pl_field_spec *spec = &f->specs.v[i];
+	int r;
+
+	f->has_path[i] = true;
+	if (f->slot_of[i] > 0 || strchr(text, '|'))
+		return bad_where(spec, "a JSON path needs a single suffix", err);
+	r = pl_json_path_parse(&f->path[i], text, err);
+	if (r)
+		pl_err_prefix(err, "field '%s': ", spec->name);
+	return r;
+}
+
+/* Cuts `where` into suffixes and the path behind the only one. */
+static int cut_where(struct pl_tar_fields *f, int i, struct pl_tar_slot *slot, struct pl_err *err)
+{
+	const struct pl_field_spec *spec = &f->specs.v[i];
 	const char *at = *spec->where ? spec->where : spec->name;
 
+	f->has_path[i] = false;
 	for (slot->n = 0;; at++) {
 		size_t n = strcspn(at, "|");
 		size_t length = suffix_length(at, n);
 
 		if (slot->n == PL_TAR_SUFFIXES_MAX)
 			return bad_where(spec, "more than 16 suffixes", err);
-		if (n == 0 || *at == '.' || at[length - 1] == '.' || strcspn(at, "/ ") < n)
+		if (n == 0 || *at == '.' || at[length - 1] == '.' || strcspn(at, "/ ") < length)
 			return bad_where(spec, "not a suffix such as jpg, seg.png or jpg|png", err);
+		f->slot_of[i] = slot->n;
 		slot->suffix[slot->n++] = (struct pl_tar_suffix){at, length};
-		*path = at + length + (length < n);
-		if (length < n && (slot->n > 1 || at[n]))
-			return bad_where(spec, "a JSON path needs a single suffix", err);
-		if (length < n && !**path)
-			return bad_where(spec, "a JSON path can't be empty", err);
+		if (length < n)
+			return read_path(f, i, at + length, err);
 		at += n;
 		if (!*at)
-			break;
+			return 0;
 	}
-	return 0;
 }
 
 static bool is_same(const struct pl_tar_slot *a, const struct pl_tar_slot *b)
@@ -140,7 +153,7 @@ int pl_tar_fields_init(struct pl_tar_fields *f, const struct pl_param_text_map *
 	for (int i = 0; i < f->specs.n && !r; i++) {
 		struct pl_tar_slot slot = {.field = f->specs.v[i].name};
 
-		r = cut_where(&f->specs.v[i], &slot, &f->path[i], err);
+		r = cut_where(f, i, &slot, err);
 		if (!r)
 			f->slot_of[i] = find_slot(f, &slot);
 	}

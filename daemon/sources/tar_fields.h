@@ -2,6 +2,7 @@
 #pragma once
 
 #include "daemon/sources/field_spec.h"
+#include "daemon/sources/json_find.h"
 
 /* Suffixes of one field. */
 #define PL_TAR_SUFFIXES_MAX 16
@@ -21,14 +22,14 @@ struct pl_tar_slot {
 
 /*
  * A field's `where` is "SUFFIX|SUFFIX...", the first that is there, or "SUFFIX.PATH" with a suffix
- * that is json or ends in .json: a value inside. Without `where` its name is the suffix. Fields of
- * one `where` or one JSON member share a slot.
+ * that is json or ends in .json: a value inside (daemon/sources/json_find.h). Without `where` its
+ * name is the suffix. Fields of one `where` or one JSON member share a slot.
  */
 struct pl_tar_fields {
 	struct pl_field_specs specs;
-	int slot_of[PL_PARAM_LIST_MAX]; /* by field */
-	const char *
-		path[PL_PARAM_LIST_MAX]; /* by field: in the JSON value; "" for the member itself */
+	int slot_of[PL_PARAM_LIST_MAX];              /* by field */
+	struct pl_json_path path[PL_PARAM_LIST_MAX]; /* by field: in the JSON value */
+	bool has_path[PL_PARAM_LIST_MAX];            /* false: the field is the member itself */
 	int n_slots;
 	struct pl_tar_slot slot[PL_PARAM_LIST_MAX];
 };

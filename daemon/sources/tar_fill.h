@@ -13,7 +13,7 @@ int pl_tar_fill_check(const struct pl_tar_fields *fields, struct pl_err *err) PL
 
 /*
  * Reads what is needed and sets sample->value[field[i]] for every field i with field[i] >= 0. 0, or
- * -errno with err, which says which member and field, but not which archive or sample.
+ * -errno with err, which says which member, but not which archive.
  */
 int pl_tar_fill(const struct pl_tar_fields *fields, struct pl_any_place *files, size_t file,
 	const struct pl_tar_sample *found, const int *field, struct pl_sample *sample,

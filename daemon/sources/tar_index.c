@@ -162,7 +162,7 @@ static int scan(struct builder *b, struct pl_forward *in, struct pl_err *err)
 	ix->has_end = scan.has_end;
 	ix->has_tail = scan.has_tail;
 	ix->n_unknown = scan.n_unknown;
-	ix->is_packed = in->inflate != NULL;
+	ix->is_packed = in->is_packed;
 	if (r != -EBADMSG || !scan.is_tar)
 		return r;
 	ix->fault = strdup(err->text);

@@ -93,7 +93,7 @@ static int scan(
 	uint64_t at = 0;
 	int r = 0;
 
-	ix->is_packed = in->inflate != NULL;
+	ix->is_packed = in->is_packed;
 	while (!r && ix->n < most)
 		r = read_head(ix, in, &at, err);
 	if (r == -ENOMEM)

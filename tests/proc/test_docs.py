@@ -1,6 +1,7 @@
 """Every example in README.md, HACKING.md and config/ does what it says: run from an installed tree, as a reader would."""
-import glob, os, re, shutil, subprocess, sys
+import glob, io, os, re, shutil, subprocess, sys, tarfile
 from jobs import *
+from tfrecords import *
 
 CASES = os.path.join(ROOT, "tests", "golden", "cases")
 
@@ -17,6 +18,32 @@ def photographs(house, n_classes=2, n=70):
         os.makedirs(house.path(f"photos/class{c}"))
         for i in range(n):
             shutil.copy(good[i % len(good)], house.path(f"photos/class{c}/{i:03}.jpg"))
+
+
+def archives(house, n=20):
+    """Two tar archives of n photographs each with a caption and a JSON value."""
+    jpeg = open(os.path.join(CASES, "jpeg", "rgb444.jpg"), "rb").read()
+    os.makedirs(house.path("shards"))
+    for shard in range(2):
+        with tarfile.open(house.path(f"shards/{shard:04}.tar"), "w") as tar:
+            for i in range(n):
+                members = {"jpg": jpeg, "json": b'{"width": %d}' % (48 + i)}
+                if i % 2:
+                    members["txt"] = b"photograph %d" % i
+                for suffix, data in members.items():
+                    info = tarfile.TarInfo(f"{i:06}.{suffix}")
+                    info.size = len(data)
+                    tar.addfile(info, io.BytesIO(data))
+
+
+def tfrecord_files(house, n=20):
+    """Two TFRecord files of n Examples each."""
+    jpeg = open(os.path.join(CASES, "jpeg", "rgb444.jpg"), "rb").read()
+    os.makedirs(house.path("records"))
+    for shard in range(2):
+        with open(house.path(f"records/train-{shard:05}.tfrecord"), "wb") as f:
+            for i in range(n):
+                f.write(record(example({"image/encoded": [jpeg], "image/class/label": [i], "image/object/bbox": [0.5] * 4 * (i % 3)})))
 
 
 def installed(house):
@@ -82,6 +109,8 @@ def test_every_example_pipeline_checks_and_runs():
         with House() as house:
             photographs(house)
             records(house)
+            archives(house)
+            tfrecord_files(house)
             for f in examples:
                 shutil.copy(f, house.dir)
             shutil.copytree(os.path.join(ROOT, "config", "pipelines", "data"), house.path("data"))

@@ -39,7 +39,7 @@ TREE_HELPER void tar_member(struct tar_maker *t, char type, const char *name, co
 
 	snprintf(block, 100, "%s", name);
 	snprintf(block + 100, 8, "%07o", 0644);
-	snprintf(block + 124, 12, "%011zo", n);
+	snprintf(block + 124, 12, "%011zo", n & 077777777777);
 	snprintf(block + 136, 12, "%011o", 0);
 	memset(block + 148, ' ', 8);
 	block[156] = type;

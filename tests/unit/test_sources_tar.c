@@ -31,11 +31,11 @@ Test(sources_tar, fields_of_one_member)
 
 	tar_file(&t, "1.json",
 		"{\"w\": 3, \"box\": [[1, 2.5], [3, 4]], \"tags\": [\"a\", \"b\"], "
-		"\"ok\": true, \"deep\": [{\"t\": \"x\"}]}");
+		"\"ok\": true, \"deep\": [{\"t\":\"x\"}]}");
 	tar_end(&t, 2);
 	expect_all("a.tar",
 		"w: i16 json.w, box: f32(n 2) json.box, tags: list(text) json.tags, ok: bool "
-		"json.ok, t: text json.deep.0.t, j: json json.deep",
+		"json.ok, t: text json.deep[0].t, j: json json.deep",
 		"1 w=3 box=1,2.5,3,4 tags=a|b ok=1 t=x j=[{\"t\":\"x\"}]");
 }
 
@@ -57,15 +57,20 @@ Test(sources_tar, values_that_do_not_fit)
 	tar_file(&t, "k.json",
 		"{\"n\": 300, \"f\": 1.5, \"s\": \"x\", \"a\": [[1], [2, 3]], \"z\": null}");
 	tar_file(&t, "k.cls", "seven");
-	tar_file(&t, "k.bad", "{");
+	tar_file(&t, "k.bad.json", "{");
+	tar_file(&t, "k.latin", "\xe9");
 	tar_end(&t, 2);
-	expect_read_error("n: u8 json.n", "member 'k.json' (field 'n'): n: 300 is no u8");
-	expect_read_error("f: i64 json.f", "1.5 is no i64");
-	expect_read_error("s: i64 json.s", "it is a string, not i64");
-	expect_read_error("z: f32 json.z", "it is null, not f32");
-	expect_read_error("a: i64(n m) json.a", "arrays side by side have 1 and 2 elements");
-	expect_read_error("q: i64 json.q", "the JSON has no 'q'");
-	expect_read_error("c: i64 cls", "member 'k.cls' (field 'c'): 'seven' is no i64");
+	expect_read_error(
+		"n: u8 json.n", "member 'k.json': column 7: field 'n': '300' doesn't fit u8");
+	expect_read_error("f: i64 json.f", "'1.5' is no whole number");
+	expect_read_error("s: i64 json.s", "is no number");
+	expect_read_error("z: i64 json.z", "'null' is no number");
+	expect_read_error("a: i64(n m) json.a", "'[2, 3]' has 2 items, the arrays before it 1");
+	expect_read_error("q: i64 json.q", "no key 'q' in the record");
+	expect_read_error("b: json bad.json", "member 'k.bad.json': no JSON: at its byte 1");
+	expect_read_error("b: i64 bad.json.x", "member 'k.bad.json': no JSON: at its byte 1");
+	expect_read_error("l: text latin", "not UTF-8: its byte 0");
+	expect_read_error("c: i64 cls", "member 'k.cls': field 'c': 'seven' is no whole number");
 }
 
 Test(sources_tar, what_require_leaves_out)
