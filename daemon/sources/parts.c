@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+#define ALIKE "bring the same fields by to: and fields:, for by_source is not in this build yet"
+
 enum { SECTION_ENTRIES = 1, SECTION_LISTINGS, SECTION_MAP };
 
 static const char *name_of(const struct pl_source_field *field)
@@ -57,8 +59,8 @@ static int merge_part(const struct pl_source_part *part, struct pl_source_field 
 	for (int i = 0; i < n_all; i++) {
 		int at = find(fields, n, name_of(&all[i]));
 		int r = at < 0 ? pl_err_set(err, -EINVAL,
-					 "'%s' has no field '%s', which the first source has: all "
-					 "must bring the same fields (see to:, fields:)",
+					 "'%s' has no field '%s', which the first source "
+					 "has: " ALIKE,
 					 part->name, name_of(&all[i]))
 			       : merge(part, &all[i], &fields[at], err);
 
@@ -68,8 +70,7 @@ static int merge_part(const struct pl_source_part *part, struct pl_source_field 
 	for (int i = 0; i < n; i++)
 		if (find(all, n_all, name_of(&fields[i])) < 0)
 			return pl_err_set(err, -EINVAL,
-				"'%s' has a field '%s', which the first source hasn't: all must "
-				"bring the same fields (see to:, fields:)",
+				"'%s' has a field '%s', which the first source hasn't: " ALIKE,
 				part->name, name_of(&fields[i]));
 	return 0;
 }

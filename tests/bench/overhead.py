@@ -3,7 +3,8 @@
 
 usage: python3 tests/bench/overhead.py [--seconds S] [--rounds N]      needs a release build; the peer needs python3-torch
   range   range(1,000,000) -> batch of 256, two workers, against PyTorch's DataLoader with two workers
-  pass    1 MiB files -> batch of 16, against memcpy of 1 MiB blocks
+  pass    1 MiB rows of a .npy file -> batch of 16, against memcpy of 1 MiB blocks
+  files   the same bytes as files of unknown length: through a cell, copied once more in the dispatcher
   first   from exec of a client to the first batch of a small pipeline, through a job daemon that has to start
 """
 import argparse, os, re, shutil, statistics, subprocess, sys, tempfile
@@ -22,8 +23,15 @@ post_main: {prefetch: 16, steps: [{batch: 256}]}
 PASS = """version: 1
 epochs: forever
 memory: 256MiB
+source: {npy: "%s/rows.npy"}
+workers: {count: 2, steps: [{select: data}]}
+post_main: [{batch: 16}]
+"""
+FILES = """version: 1
+epochs: forever
+memory: 256MiB
 sample_max: 1MiB
-source: {files: "%s/*"}
+source: {files: "%s/*.bin"}
 workers: {count: 2, steps: [{select: data}]}
 post_main: [{batch: 16}]
 """
@@ -65,8 +73,13 @@ def main():
         for i in range(128):
             with open(os.path.join(data, f"{i:03}.bin"), "wb") as f:
                 f.write(os.urandom(1 << 20))
+        head = "{'descr': '|u1', 'fortran_order': False, 'shape': (128, 1048576), }".ljust(117) + "\n"
+        with open(os.path.join(data, "rows.npy"), "wb") as f:
+            f.write(b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode())
+            for i in range(128):
+                f.write(os.urandom(1 << 20))
         os.sync()  # what was just written must not compete with what is measured
-        files = {"range": write("range.yaml", RANGE), "pass": write("pass.yaml", PASS % data), "first": write("first.yaml", FIRST)}
+        files = {"range": write("range.yaml", RANGE), "pass": write("pass.yaml", PASS % data), "files": write("files.yaml", FILES % data), "first": write("first.yaml", FIRST)}
         has_torch = subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode == 0
         for n in range(options.rounds):
             note("range samples/s", run(CONSUME, files["range"], str(options.seconds))["samples_per_s"])
@@ -74,7 +87,8 @@ def main():
                 peer = run(PYTHON, os.path.join(ROOT, "tests", "bench", "peer_torch.py"), str(options.seconds))
                 note("torch samples/s", peer["samples_per_s"])
             note("memcpy GB/s", run(CONSUME, "memcpy")["bytes_per_s"] / 1e9)
-            note("pass GB/s", run(CONSUME, files["pass"], str(options.seconds))["bytes_per_s"] / 1e9)
+            for name in ("pass", "files"):
+                note(name + " GB/s", run(CONSUME, files[name], str(options.seconds))["bytes_per_s"] / 1e9)
             for k in range(5):
                 note("first batch ms", run(CONSUME, files["first"], "1", fresh=n * 5 + k)["first_s"] * 1e3)
     finally:
