@@ -64,7 +64,7 @@ static int pull_all(struct pl_premain *p, int from, int to, uint64_t index, stru
 		(struct pl_draw_key){.seed = p->plan->seed, .epoch = p->epoch, .index = index};
 	sample.where.source = source->name;
 	sample.where.name = name;
-	if (p->plan->key_field >= 0)
+	if (p->needs_key)
 		pl_source_key(source->op, source->params, p->listing, index, name, sizeof(name));
 	pl_scratch_reset(p->scratch);
 	pl_steps_begin(p->steps);
@@ -172,6 +172,14 @@ static int open_pulled(struct pl_premain *p, int from, int to, struct pl_err *er
 	return 0;
 }
 
+static bool needs_key(const struct pl_plan *plan)
+{
+	for (int i = 0; i < plan->pre.n; i++)
+		if (plan->pre.step[i].op->flags & PL_OP_BY_KEY)
+			return true;
+	return plan->key_field >= 0;
+}
+
 int pl_premain_open(struct pl_premain *p, const struct pl_plan *plan,
 	const struct pl_listing *listing, uint32_t epoch, struct pl_err *err)
 {
@@ -187,6 +195,7 @@ int pl_premain_open(struct pl_premain *p, const struct pl_plan *plan,
 	p->scratch = scratch;
 	p->source_state = source_state;
 	p->epoch = epoch;
+	p->needs_key = needs_key(plan);
 	p->n_positions = listing->head->n_records;
 	if (plan->source.op->mixture) {
 		r = plan->source.op->mixture(listing, &p->mixture, err);

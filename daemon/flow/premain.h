@@ -27,6 +27,7 @@ struct pl_premain {
 	uint64_t n_positions;                /* after the mapped steps */
 	uint64_t position;                   /* next one to look at */
 	uint64_t emitted;                    /* records given out: the R of tokens */
+	bool needs_key;                      /* a step looks at it */
 	bool is_quiet;                       /* seeking: traces stay silent */
 };
 

@@ -27,6 +27,7 @@ enum pl_op_flag {
 		16, /* takes the only field of its kinds; several are an error that asks which */
 	PL_OP_STRUCTURE = 32, /* has lists of steps; the planner and the runner know it */
 	PL_OP_NO_FIELD = 64,  /* takes no field at all: filter, take, shuffle */
+	PL_OP_BY_KEY = 512,   /* in pre-main: looks at where.name, the record's key */
 	PL_OP_JOINS = 256,    /* all inputs become out[0], which `to` must name, and end here */
 	PL_OP_LINKED = 128,   /* takes with its fields all that are linked with them (type.h) */
 };

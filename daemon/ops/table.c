@@ -37,6 +37,7 @@ const struct pl_op *const pl_ops[] = {
 	&pl_op_skip,
 	&pl_op_solarize,
 	&pl_op_stack,
+	&pl_op_subset,
 	&pl_op_take,
 	&pl_op_trace,
 	&pl_op_truncate,

@@ -38,6 +38,7 @@ extern const struct pl_op pl_op_shuffle;
 extern const struct pl_op pl_op_skip;
 extern const struct pl_op pl_op_solarize;
 extern const struct pl_op pl_op_stack;
+extern const struct pl_op pl_op_subset;
 extern const struct pl_op pl_op_take;
 extern const struct pl_op pl_op_trace;
 extern const struct pl_op pl_op_truncate;

@@ -32,7 +32,6 @@ static const struct later steps[] = {
 	{"sample", SOON},
 	{"shuffle_buffer", SOON},
 	{"slice", LATER},
-	{"subset", SOON},
 	{"tokenize", LATER},
 	{"trivial_augment", LATER},
 };
