@@ -9,6 +9,7 @@ build=${PL_BUILD:-$here/build/release}
 root=${1:-}
 if [ -z "$root" ]; then
 	root=$(mktemp -d)
+	chmod 755 "$root" # it becomes /, which other users must be able to enter
 	trap 'rm -rf "$root"' EXIT
 fi
 suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-bookworm}")
