@@ -26,12 +26,17 @@ def trace(house, pids, seconds, *options):
     return open(out).read().splitlines()
 
 
+def all_work(house, client):
+    """Takes a batch; true when every worker has done something."""
+    client.next().release()
+    status = json.loads(house.ctl("status", "p.yaml", "--json").stdout)
+    return all(w["samples"] > 0 for w in status["pipelines"][0]["workers"])
+
+
 def test_idle_makes_no_wake_ups():
     with entered(House(linger_ms=60000)) as house:
         c = Client(house.write("p.yaml", SMALL))
-        for _ in range(5):
-            c.next().release()
-        wait_for(lambda: house.ctl("status", "p.yaml").returncode == 0, "status answers")
+        wait_for(lambda: all_work(house, c), "both workers have begun")
         lines = trace(house, house.processes(), 10 if LONG else 4)
         # a call that strace finds a process in, and the first after it, are no wake-ups
         calls = [l for l in lines if "unfinished" not in l and "restart_syscall" not in l and "detached" not in l and "resumed" not in l]
@@ -45,12 +50,7 @@ def test_memory_and_descriptors_are_flat_over_50_epochs():
     with entered(House()) as house:
         c = Client(house.write("p.yaml", SMALL))
         seen = []
-
-        def all_work():
-            c.next().release()
-            status = json.loads(house.ctl("status", "p.yaml", "--json").stdout)
-            return all(w["samples"] > 0 for w in status["pipelines"][0]["workers"])
-        wait_for(all_work, "both workers have begun")
+        wait_for(lambda: all_work(house, c), "both workers have begun")
         for epoch in range(50):
             for _ in range(10):
                 c.next().release()
